@@ -1,0 +1,43 @@
+# Everything runs in an environment that make builds for itself, from hash-pinned locks.
+VENV  := .venv
+BIN   := $(VENV)/bin
+READY := $(VENV)/.ready
+export PYTHONWARNDEFAULTENCODING := 1
+
+.PHONY: help demo test check lint format bench docs lock clean
+
+help:            ## what there is to make
+	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' Makefile | sed -E 's/:.*## /	/' | expand -t 10
+
+demo: $(READY)   ## the main job, to watch: many writers, kill -9 among them, nothing lost
+	@$(BIN)/python -m standfast.testing.demo
+
+test: $(READY) lint   ## every test; ends with the requirement rows that were proved
+	@$(BIN)/python tools/run_tests.py
+
+lint: $(READY)   ## style, types and layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache --no-logo 2>&1 | tail -n 4
+
+format: $(READY) ## let ruff put the source in order
+	@$(BIN)/ruff check --fix-only . && $(BIN)/ruff format .
+
+bench: $(READY)  ## absolute figures: a table, a picture and build/bench.json
+	@tools/venv.sh $(VENV) requirements/dev.lock requirements/bench.lock
+	@$(BIN)/python -m bench
+
+docs: $(READY)   ## write the generated reference pages anew
+	@$(BIN)/python tools/reference.py
+
+lock:            ## resolve the dependencies anew (needs uv)
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group dev pyproject.toml -o requirements/dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group bench -c requirements/dev.lock pyproject.toml -o requirements/bench.lock
+
+clean:           ## remove what make made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(READY): requirements/dev.lock pyproject.toml tools/venv.sh
+	@echo "making the environment in $(VENV) (once)"
+	@tools/venv.sh $(VENV) requirements/dev.lock

@@ -1,0 +1,203 @@
+"""The one reader of settings: defaults < user file < project file < environment < flags.
+
+A project file comes with a repository, so it is untrusted: it may say where a file goes
+inside the repository and how long to wait, never which program to run or where to write
+outside. Every key says so itself, in `KEYS`; the reference page is made from that table.
+"""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import disk
+from standfast.errors import BadConfig, StandfastError, UnsafePath
+from standfast.protocol import ids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+USER_FILE = "standfast/config.yaml"
+PROJECT_FILE = ".standfast.yaml"
+_SIZE_LIMIT = 64 * 1024
+_LONGEST_WAIT_S = 3600
+
+
+class Source(StrEnum):
+    """Where a value was said; each overrules the ones before."""
+
+    DEFAULT = "default"
+    USER = "user file"
+    PROJECT = "project file"
+    ENVIRONMENT = "environment"
+    FLAG = "flag"
+
+
+class Config(NamedTuple):
+    """Everything that can be set, and what the environment says of where we are."""
+
+    state_home: str
+    temporaries: tuple[str, ...]
+    session: str | None
+    sources: Mapping[str, Source]
+    git: str = "git"
+    lock_timeout_s: float = 10.0
+    status_file: str | None = None
+
+
+def _seconds(value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, int | float | str) else -1.0
+    except ValueError:
+        number = -1.0
+    if isinstance(value, bool) or not 0 <= number <= _LONGEST_WAIT_S:
+        raise ValueError(f"is not a number of seconds from 0 to {_LONGEST_WAIT_S}")
+    return number
+
+
+def _program(value: object) -> str:
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ValueError("is not the name or path of a program")
+    return value
+
+
+def _inside(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("is not a path inside the repository")  # noqa: TRY004  # one kind of refusal
+    return ids.relative_path(value, what="status_file")
+
+
+class Key(NamedTuple):
+    """One setting: how a value is checked, and whether a repository may bring it."""
+
+    name: str
+    check: Callable[[object], object]
+    project: bool
+    says: str
+
+
+KEYS: tuple[Key, ...] = (
+    Key(name="git", check=_program, project=False, says="The git program to run."),
+    Key(
+        name="lock_timeout_s",
+        check=_seconds,
+        project=True,
+        says="How many seconds a command waits for another writer of the journal.",
+    ),
+    Key(
+        name="status_file",
+        check=_inside,
+        project=True,
+        says="A file in the work tree that is kept as a second face of the status.",
+    ),
+)
+_BY_NAME = {key.name: key for key in KEYS}
+
+
+def load(root: str | None, environ: Mapping[str, str], *, flags: Sequence[str] = ()) -> Config:
+    """The settings for a command in *root*; None leaves the project file out."""
+    values: dict[str, object] = {}
+    sources: dict[str, Source] = {}
+
+    def take(found: Mapping[str, object], source: Source) -> None:
+        values.update(found)
+        sources.update(dict.fromkeys(found, source))
+
+    take(
+        _from_file(_base(environ, "XDG_CONFIG_HOME", ".config"), USER_FILE, Source.USER),
+        Source.USER,
+    )
+    if root is not None:
+        take(_from_file(root, PROJECT_FILE, Source.PROJECT), Source.PROJECT)
+    take(_from_environment(environ), Source.ENVIRONMENT)
+    take(_from_flags(flags), Source.FLAG)
+    config = Config(
+        state_home=state_home(environ),
+        temporaries=tuple(dict.fromkeys((environ.get("TMPDIR") or "/tmp", "/tmp"))),  # noqa: S108  # see journal.inbox
+        session=_session(environ),
+        sources=sources,
+    )
+    return config._replace(**values)  # type: ignore[arg-type]  # each value went through its check
+
+
+def state_home(environ: Mapping[str, str]) -> str:
+    """Where the state of programs belongs; needed before any file can be read."""
+    return _base(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def _base(environ: Mapping[str, str], variable: str, default: str) -> str:
+    found = environ.get(variable, "")
+    if os.path.isabs(found):  # the XDG rules: a relative path there is void
+        return found
+    return os.path.join(environ.get("HOME") or os.path.expanduser("~"), default)
+
+
+def _from_file(folder: str, name: str, source: Source) -> dict[str, object]:
+    path = os.path.join(folder, name)
+    try:
+        data = _read(folder, name, source)
+    except FileNotFoundError:
+        return {}
+    except UnsafePath as error:
+        raise BadConfig(f"the {source}: {error.problem}", file=path) from error
+    from standfast.protocol.yaml_text import read_yaml  # most people have no such file
+
+    document = read_yaml(data, name=path)
+    if document.value is None:
+        return {}
+    if not isinstance(document.value, dict):
+        raise BadConfig("the settings are not a mapping of keys to values", file=path, line=1)
+    return {
+        name: _checked(name, value, source, file=path, line=document.lines.get((name,)))
+        for name, value in document.value.items()
+    }
+
+
+def _read(folder: str, name: str, source: Source) -> bytes:
+    """A person may keep their own file behind links; a repository may not lead us anywhere."""
+    if source is Source.PROJECT:
+        return disk.read_beneath(folder, name, limit=_SIZE_LIMIT)
+    return disk.read_regular(os.path.realpath(os.path.join(folder, name)), limit=_SIZE_LIMIT)
+
+
+def _checked(
+    name: str, value: object, source: Source, *, file: str | None = None, line: int | None = None
+) -> object:
+    key = _BY_NAME.get(name)
+    if key is None:
+        raise BadConfig(f"there is no setting `{name}`", file=file, line=line)
+    if source is Source.PROJECT and not key.project:
+        raise BadConfig(
+            f"`{name}` may not be set by a repository: it decides what runs on this machine",
+            file=file,
+            line=line,
+            remedy="Set it in your own configuration if you want it, and ask who put it here.",
+        )
+    try:
+        return key.check(value)
+    except (ValueError, StandfastError) as error:
+        raise BadConfig(f"`{name}` {error}", file=file, line=line) from error
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
+    return {
+        key.name: _checked(key.name, environ[variable], Source.ENVIRONMENT, file=variable)
+        for key in KEYS
+        if (variable := f"STANDFAST_{key.name.upper()}") in environ
+    }
+
+
+def _from_flags(flags: Sequence[str]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for flag in flags:
+        name, equals, value = flag.partition("=")
+        if not equals:
+            raise BadConfig("a setting is given as --set KEY=VALUE")
+        found[name] = _checked(name, value, Source.FLAG)
+    return found
+
+
+def _session(environ: Mapping[str, str]) -> str | None:
+    found = environ.get("STANDFAST_SESSION") or environ.get("CLAUDE_CODE_SESSION_ID")
+    return ids.name(found, what="session") if found else None

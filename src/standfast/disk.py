@@ -1,0 +1,303 @@
+"""The one door to files: durable writes, and opens that cannot be led astray.
+
+A durable write is an order of steps, spelled out here and nowhere else: contents into a new
+file, contents synced, the name moved in one step, the folder synced. Reading from a folder
+that others write to goes component by component without following links, so there is no
+moment between a check and an open. Hooks import this module: it imports only os's own kind.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from contextlib import suppress
+
+from standfast.errors import DiskFailed, TooLarge, UnsafePath, Unsupported
+
+TYPE_CHECKING = False  # hooks cannot afford to import typing for its constant
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+READ_LIMIT = 4 * 1024 * 1024
+
+_FULL_FSYNC = 51  # macOS F_FULLFSYNC: plain fsync there leaves the data in the drive's cache
+_NOT_SYNCABLE = {errno.EINVAL, errno.ENOTSUP}  # a folder on a filesystem that has no such thing
+
+
+def sync_fd(fd: int) -> None:
+    """Make what was written to *fd* survive a power cut. An error is final: never retried."""
+    if sys.platform == "darwin":
+        import fcntl  # only there
+
+        fcntl.fcntl(fd, _FULL_FSYNC)
+    else:
+        os.fsync(fd)
+
+
+def sync_folder(path: str) -> None:
+    """Make the names in a folder survive a power cut."""
+    fd = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        sync_fd(fd)
+    except OSError as error:
+        if error.errno not in _NOT_SYNCABLE:
+            raise
+    finally:
+        os.close(fd)
+
+
+def make_folder(path: str) -> None:
+    """Create a private folder and its missing parents, each one durable in its own parent."""
+    if os.path.isdir(path):
+        return
+    parent = os.path.dirname(os.path.abspath(path))
+    make_folder(parent)
+    try:
+        os.mkdir(path, FOLDER_MODE)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise UnsafePath("a file stands where a folder is needed", file=path) from None
+        return
+    _give(path, os.stat(parent))
+    sync_folder(parent)
+
+
+def make_private(path: str) -> None:
+    """Take everybody else's rights to a folder of ours away."""
+    found = os.stat(path)
+    if found.st_mode & 0o077 and os.geteuid() in {0, found.st_uid}:
+        os.chmod(path, FOLDER_MODE)
+
+
+def _give(new: int | str, folder: os.stat_result) -> None:
+    """Root working in somebody's repository must not leave files there that they cannot open."""
+    if os.geteuid() == 0 and folder.st_uid != 0:
+        os.chown(new, folder.st_uid, folder.st_gid)
+
+
+def create(path: str, data: bytes, *, mode: int = FILE_MODE, folder: int | None = None) -> None:
+    """Write a new file that must not exist yet, and sync its contents; cleaned up on failure."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(path, flags, mode, dir_fd=folder)
+    try:
+        os.fchmod(fd, mode)
+        _give(fd, os.stat(os.path.dirname(path) or "." if folder is None else folder))
+        write_all(fd, data)
+        sync_fd(fd)
+    except BaseException:
+        forget(path, folder=folder)
+        raise
+    finally:
+        os.close(fd)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write every byte: the system may take fewer than it was given."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def forget(path: str, *, folder: int | None = None) -> None:
+    """Remove a file of our own that may be gone already."""
+    with suppress(FileNotFoundError):
+        os.unlink(path, dir_fd=folder)
+
+
+def draft_name(path: str) -> str:
+    """A name beside *path* that nobody else will choose."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.{os.urandom(6).hex()}.draft")
+
+
+def replace(path: str, data: bytes, *, mode: int = FILE_MODE) -> None:
+    """Put new contents at *path*: a reader sees all of the old or all of the new."""
+    draft = draft_name(path)
+    try:
+        create(draft, data, mode=mode)
+        os.rename(draft, path)
+    except OSError as error:
+        forget(draft)
+        raise disk_error(error, path) from error
+    except BaseException:
+        forget(draft)
+        raise
+    sync_folder(os.path.dirname(path))
+
+
+def swap(first_folder: int, first: str, second_folder: int, second: str) -> bool:
+    """Exchange two names in open folders in one step; False where the system cannot."""
+    import ctypes  # faces only: a hook could not afford it
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    rename = getattr(libc, "renameatx_np" if sys.platform == "darwin" else "renameat2", None)
+    if rename is None:
+        return False
+    exchange = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
+    if rename(first_folder, os.fsencode(first), second_folder, os.fsencode(second), exchange) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}:
+        return False
+    raise OSError(code, os.strerror(code), second)
+
+
+def disk_error(error: OSError, path: str) -> DiskFailed | UnsafePath:
+    """Say an operating-system error in the user's terms."""
+    reason = error.strerror or str(error)
+    if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO}:
+        return UnsafePath(f"not a regular file: {reason}", file=path)
+    return DiskFailed(f"cannot write: {reason}", file=path)
+
+
+# Opening what others wrote.
+
+
+def open_folder_beneath(root: str, relative: str) -> int:
+    """Open the folder that holds *relative*, below *root*, following no link on the way."""
+    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for folder in relative.split("/")[:-1]:
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+            below = os.open(_component(folder, relative), flags, dir_fd=at)
+            os.close(at)
+            at = below
+    except BaseException as error:
+        os.close(at)
+        if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
+            raise _unsafe(error, os.path.join(root, relative)) from error
+        raise
+    return at
+
+
+def open_beneath(root: str, relative: str) -> int:
+    """Open a regular file below *root* for reading, following no link on the way."""
+    folder = open_folder_beneath(root, relative)
+    try:
+        return open_regular(_component(relative.rpartition("/")[2], relative), folder=folder)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _unsafe(error, os.path.join(root, relative)) from error
+    finally:
+        os.close(folder)
+
+
+def _component(name: str, path: str) -> str:
+    if name in {"", ".", ".."} or "\0" in name:
+        raise UnsafePath("the path leaves its folder", file=path)
+    return name
+
+
+def open_regular(
+    name: str, flags: int = os.O_RDONLY, mode: int = FILE_MODE, *, folder: int | None = None
+) -> int:
+    """Open a regular file that is not a link; anything else is an OSError, never a wait."""
+    # O_NONBLOCK: opening a FIFO must not wait for the other end.
+    safe = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    fd = os.open(name, flags | safe, mode, dir_fd=folder)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EISDIR, "not a regular file", name)
+    if flags & os.O_CREAT:
+        _give(fd, os.stat(os.path.dirname(name) or "." if folder is None else folder))
+    return fd
+
+
+def refuse_link(path: str) -> None:
+    """A folder of ours that is a link would put our files into somebody else's place."""
+    if os.path.islink(path):
+        raise UnsafePath("it is a link; a folder is needed", file=path)
+
+
+def _unsafe(error: OSError, path: str) -> UnsafePath:
+    if error.errno == errno.ELOOP:
+        return UnsafePath("it is a link", file=path)
+    return UnsafePath(f"cannot open it: {error.strerror or error}", file=path)
+
+
+def read_fd(fd: int, *, limit: int, name: str) -> bytes:
+    """Read a whole open file, refusing one that is over *limit* before and while reading."""
+    if os.fstat(fd).st_size > limit:
+        raise TooLarge(f"it is over {limit:,} bytes", file=name)
+    parts: list[bytes] = []
+    left = limit + 1
+    while left > 0:
+        part = os.read(fd, min(left, 1 << 20))
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+        left -= len(part)
+    raise TooLarge(f"it is over {limit:,} bytes", file=name)
+
+
+def read_beneath(root: str, relative: str, *, limit: int = READ_LIMIT) -> bytes:
+    """The contents of a regular file below *root*; FileNotFoundError when there is none."""
+    fd = open_beneath(root, relative)
+    try:
+        return read_fd(fd, limit=limit, name=os.path.join(root, relative))
+    finally:
+        os.close(fd)
+
+
+def read_regular(path: str, *, limit: int = READ_LIMIT, folder: int | None = None) -> bytes:
+    """The contents of one regular file that is not a link; FileNotFoundError when absent."""
+    try:
+        fd = open_regular(path, folder=folder)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _unsafe(error, path) from error
+    try:
+        return read_fd(fd, limit=limit, name=path)
+    finally:
+        os.close(fd)
+
+
+# What kind of filesystem this is.
+
+# Locks or shared memory are unreliable there, so a write-ahead log is not safe.
+REMOTE_FILESYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "fuse.sshfs", "vboxsf", "prl_fs"}
+)
+
+
+def filesystem_of(path: str, mounts: str | None = None) -> str:
+    """The type of the filesystem that holds *path*, or `unknown`; *mounts* is mountinfo text."""
+    if mounts is None:
+        try:
+            with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+                mounts = file.read()
+        except OSError:
+            return "unknown"
+    real = os.path.realpath(path)
+    best, found = -1, "unknown"
+    for point, kind in _mounts(mounts):
+        inside = real == point or real.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= best:  # the later of two on one point hides the earlier
+            best, found = len(point), kind
+    return found
+
+
+def _mounts(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        before, separator, after = line.partition(" - ")
+        fields = before.split(" ")
+        if separator and len(fields) > 4:  # noqa: PLR2004  # proc(5): the fifth is the mount point
+            yield _unescape(fields[4]), after.split(" ")[0]
+
+
+def _unescape(field: str) -> str:
+    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        field = field.replace(code, char)
+    return field
+
+
+def refuse_windows(platform: str = sys.platform) -> None:
+    """Native Windows has neither the locks nor the renames that the promises rest on."""
+    if platform in {"win32", "cygwin"}:
+        raise Unsupported("native Windows is not supported: use WSL2")

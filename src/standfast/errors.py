@@ -1,0 +1,245 @@
+"""Every way a command can fail: one root, one class per cause, each with a stable code.
+
+A message says what is wrong in terms of the user's own things; the remedy is separate and
+safe: it names something to look at or to check, never a complete destructive command,
+because models run what errors print. Hooks import this module: it imports nothing.
+"""
+
+from __future__ import annotations
+
+
+class StandfastError(Exception):
+    """The root: never raised itself."""
+
+    code = "SF000"
+    exit_status = 70
+    remedy = "Run `standfast doctor` and read what it says."
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.file = file
+        self.line = line
+        if remedy is not None:
+            self.remedy = remedy
+
+    @property
+    def where(self) -> str:
+        """*file:line*, as far as it is known."""
+        if self.file is None:
+            return ""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    def as_dict(self) -> dict[str, object]:
+        """What `--json` prints: documented, stable, readers ignore what they do not know."""
+        return {
+            "code": self.code,
+            "exit_status": self.exit_status,
+            "problem": self.problem,
+            "file": self.file,
+            "line": self.line,
+            "remedy": self.remedy,
+        }
+
+
+# What was asked for, and what was read: SF1xx.
+
+
+class WrongUsage(StandfastError):
+    """The command line names no such command, flag or value."""
+
+    code = "SF101"
+    exit_status = 2
+    remedy = "See `standfast --help`, or `standfast COMMAND --help`."
+
+
+class BadName(StandfastError):
+    """A role, lane, slug, id or file name is outside what such names may hold."""
+
+    code = "SF102"
+    exit_status = 10
+    remedy = "Use letters, digits, `.`, `_` and `-`, at most 64, starting with a letter or digit."
+
+
+class BadDocument(StandfastError):
+    """A YAML, JSON or Markdown file cannot be taken as it is."""
+
+    code = "SF103"
+    exit_status = 11
+    remedy = "Mend the file at the line named; it was left as it is."
+
+
+class BadConfig(StandfastError):
+    """A configuration file, variable or flag holds a value that is not allowed there."""
+
+    code = "SF104"
+    exit_status = 12
+    remedy = "See docs/reference/configuration.md for the keys and where each may stand."
+
+
+class NothingFound(StandfastError):
+    """What the command was asked about is not in the journal."""
+
+    code = "SF105"
+    exit_status = 13
+    remedy = "List what there is with `standfast status` or `standfast events`."
+
+
+class TooLarge(StandfastError):
+    """A text, file or output is over the size that is taken from outside."""
+
+    code = "SF106"
+    exit_status = 14
+    remedy = "Give a smaller one; the limit stands in the message."
+
+
+class Unsupported(StandfastError):
+    """This platform or interpreter cannot keep the promises."""
+
+    code = "SF107"
+    exit_status = 15
+    remedy = "Use Linux, macOS or WSL2; docs/reference/platforms.md says which were tested."
+
+
+# The journal: SF2xx.
+
+
+class JournalDamaged(StandfastError):
+    """The journal's bytes do not check: the disk lied, or something else wrote there."""
+
+    code = "SF201"
+    exit_status = 20
+    remedy = "Copy the folder aside, then run `standfast journal verify` to see what is wrong."
+
+
+class NotAJournal(StandfastError):
+    """The file at the journal's place is something else."""
+
+    code = "SF202"
+    exit_status = 21
+    remedy = "Look at the file; move it aside if it is yours, and the journal is made anew."
+
+
+class JournalFromTheFuture(StandfastError):
+    """A newer Standfast wrote this journal; guessing at its meaning could lose facts."""
+
+    code = "SF203"
+    exit_status = 22
+    remedy = "Upgrade Standfast; `standfast --version` shows what runs here."
+
+
+class JournalBusy(StandfastError):
+    """Another process held the journal longer than this command may wait."""
+
+    code = "SF204"
+    exit_status = 23
+    remedy = "See who holds it with `standfast doctor`; the wait is set by `lock_timeout_s`."
+
+
+class JournalUnwritable(StandfastError):
+    """The journal can be read but not written here, so nothing was recorded."""
+
+    code = "SF205"
+    exit_status = 24
+    remedy = "Check the rights of the folder named, or whether the filesystem is read-only."
+
+
+class DiskFailed(StandfastError):
+    """The disk refused a write or a sync: full, broken or gone. The fact was not recorded."""
+
+    code = "SF206"
+    exit_status = 25
+    remedy = "Check the free space and the health of the disk, then run the command again."
+
+
+class FencedOut(StandfastError):
+    """A newer holder took over; what the old one wanted to write was refused."""
+
+    code = "SF207"
+    exit_status = 26
+    remedy = "Look at who holds it now with `standfast events --kind lease.taken`."
+
+
+class Conflict(StandfastError):
+    """The state changed since it was read, so the write based on it was refused."""
+
+    code = "SF208"
+    exit_status = 27
+    remedy = "Read the state again and decide anew."
+
+
+class OldSqlite(StandfastError):
+    """The SQLite library in use can lose committed data."""
+
+    code = "SF209"
+    exit_status = 28
+    remedy = "Install apsw 3.51.3 or newer into this environment."
+
+
+# Files and folders: SF3xx.
+
+
+class UnsafePath(StandfastError):
+    """A path leaves its folder, goes through a link, or is not a regular file."""
+
+    code = "SF301"
+    exit_status = 30
+    remedy = "Name a regular file inside the folder, without links on the way."
+
+
+class FaceInvalid(StandfastError):
+    """A file that was edited by hand cannot be read back; it is kept as it is."""
+
+    code = "SF302"
+    exit_status = 31
+    remedy = "Mend the line named; until then the file is neither read nor written over."
+
+
+# Programs: SF4xx.
+
+
+class GitFailed(StandfastError):
+    """git said no."""
+
+    code = "SF401"
+    exit_status = 40
+    remedy = "Run `git status` in the repository and read what git says there."
+
+
+class NotARepository(StandfastError):
+    """There is no git repository here, and the command needs one."""
+
+    code = "SF402"
+    exit_status = 41
+    remedy = "Go into the repository, or name it with `-C DIR`."
+
+
+class ProgramMissing(StandfastError):
+    """A program that is needed is not installed or not on PATH."""
+
+    code = "SF403"
+    exit_status = 42
+    remedy = "Install it, or check PATH."
+
+
+class ProgramTimedOut(StandfastError):
+    """A program did not end within its time; it and its children were ended."""
+
+    code = "SF404"
+    exit_status = 43
+    remedy = "Run the program by hand to see what it waits for."
+
+
+class InternalError(StandfastError):
+    """A bug in Standfast. What was recorded before stays recorded."""
+
+    code = "SF001"
+    exit_status = 70
+    remedy = "Please report it with the file named; it holds no secrets, but read it first."

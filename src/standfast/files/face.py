@@ -1,0 +1,44 @@
+"""What a face is: a file that shows part of the journal and can be edited by hand.
+
+A face declares how it is rendered, how its bytes are read back into records, and how records
+that are new are recorded. Where it lives, how it is swapped in and what an edit means are the
+same for all and stand in `publish`, `look` and `merge`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import disk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.files.merge import Changes, Known, Record
+    from standfast.journal.store import Journal, Writing
+
+TREE_MODE = 0o644
+
+
+class Face(NamedTuple):
+    """One file, in one place."""
+
+    name: str  # what it is remembered under in the journal
+    root: str  # the folder it may never leave
+    relative: str  # its path below the root
+    in_git: bool  # whether git can move it under our feet
+    render: Callable[[Journal], bytes]
+    read: Callable[[bytes, str], tuple[Record, ...]]
+    known: Callable[[Journal], Known]
+    record: Callable[[Writing, Changes, str], None]
+
+    @property
+    def path(self) -> str:
+        """The file, for people and messages."""
+        return os.path.join(self.root, self.relative)
+
+    @property
+    def mode(self) -> int:
+        """Private beside the journal; an ordinary file in a work tree."""
+        return TREE_MODE if self.in_git else disk.FILE_MODE

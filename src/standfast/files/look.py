@@ -1,0 +1,135 @@
+"""What became of a face since we last published it, and what the journal remembers of it."""
+
+from __future__ import annotations
+
+import hashlib
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import disk
+from standfast.errors import GitFailed, NotARepository, ProgramMissing, ProgramTimedOut
+
+if TYPE_CHECKING:
+    from standfast.files.face import Face
+    from standfast.journal.store import Journal
+
+SIZE_LIMIT = 4 * 1024 * 1024
+
+
+class Became(StrEnum):
+    """The kinds of change, in the order in which they are told apart."""
+
+    ABSENT = "absent"
+    SAME = "as published"
+    REWOUND = "an older version of ours"
+    UNSETTLED = "still being written"
+    FROM_GIT = "through git"
+    EDITED = "edited by hand"
+
+
+class Remembered(NamedTuple):
+    """A face's row in the journal."""
+
+    digest: str | None = None  # of what was last published
+    published: bytes | None = None  # those bytes: the base of a three-way merge
+    unsettled: str | None = None  # seen once without its last line end
+    refused: str | None = None  # why it cannot be read, for `status`
+    draft: str | None = None  # intent: this draft is about to be swapped in
+    drafted: str | None = None  # its digest
+    displaced: str | None = None  # where what we displaced last is kept
+    seen: str | None = None  # the digest of it that was adopted
+
+
+_COLUMNS = {"published": "bytes"}
+_QUERY = (
+    "SELECT digest, bytes, unsettled, refused, draft, drafted, displaced, seen"
+    " FROM faces WHERE face = ?"
+)
+
+
+def digest(data: bytes | None) -> str:
+    """How contents are told apart."""
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+def remembered(journal: Journal, face: Face) -> Remembered:
+    """What the journal knows of a face's file."""
+    row = journal.connection.execute(_QUERY, (face.name,)).fetchone()
+    if row is None:
+        return Remembered()
+    return Remembered._make(row)
+
+
+def remember(journal: Journal, face: Face, **columns: str | bytes | None) -> None:
+    """Change a face's row, durably; nothing is written when nothing changes."""
+    memory = remembered(journal, face)
+    if all(getattr(memory, name) == value for name, value in columns.items()):
+        return
+    names = [_COLUMNS.get(name, name) for name in columns]
+    with journal.writing() as tx:
+        tx.execute("INSERT OR IGNORE INTO faces (face) VALUES (?)", (face.name,))
+        sets = ", ".join(f"{name} = ?" for name in names)
+        tx.execute(f"UPDATE faces SET {sets} WHERE face = ?", (*columns.values(), face.name))  # noqa: S608  # our own names
+        if columns.get("digest") is not None:
+            values = (face.name, columns["digest"])
+            tx.execute("INSERT OR IGNORE INTO published VALUES (?, ?)", values)
+
+
+def remember_published(
+    journal: Journal, face: Face, data: bytes, **columns: str | bytes | None
+) -> None:
+    """These bytes are on disk now, and whoever finds them again later has an old copy of ours."""
+    remember(
+        journal, face, digest=digest(data), published=data, refused=None, unsettled=None, **columns
+    )
+
+
+def contents(face: Face) -> bytes | None:
+    """The file's bytes; None when there is none. Links, devices and huge files are refused."""
+    try:
+        return disk.read_beneath(face.root, face.relative, limit=SIZE_LIMIT)
+    except FileNotFoundError:
+        return None
+
+
+def classify(journal: Journal, face: Face, data: bytes | None) -> Became:
+    """Name the change. An edit is the last thing that is believed."""
+    if data is None:
+        return Became.ABSENT
+    memory, found = remembered(journal, face), digest(data)
+    if found == memory.digest:
+        return Became.SAME
+    if _once_published(journal, face, found):
+        return Became.REWOUND
+    if not data.endswith(b"\n") and memory.unsettled != found:
+        return Became.UNSETTLED
+    if face.in_git and _is_in_git(face, data):
+        return Became.FROM_GIT
+    return Became.EDITED
+
+
+def _once_published(journal: Journal, face: Face, found: str) -> bool:
+    query = "SELECT 1 FROM published WHERE face = ? AND digest = ?"
+    return journal.connection.execute(query, (face.name, found)).fetchone() is not None
+
+
+def _is_in_git(face: Face, data: bytes) -> bool:
+    """Whether these bytes are HEAD's or the index's: git wrote them, not a person."""
+    from pathlib import Path
+
+    from standfast.git import Git  # only when a file changed: most looks find nothing
+
+    git = Git(directory=Path(face.root))
+    try:
+        blob = git.hash_blob(data)
+        return blob in {git.blob_at_head(face.relative), git.blob_in_index(face.relative)}
+    except (GitFailed, NotARepository, ProgramMissing, ProgramTimedOut):
+        return False  # then it counts as an edit, which loses nothing either
+
+
+def refused_faces(journal: Journal) -> list[str]:
+    """Faces that wait for a person, each with file, line and reason."""
+    rows = journal.connection.execute(
+        "SELECT refused FROM faces WHERE refused IS NOT NULL ORDER BY face"
+    ).fetchall()
+    return [str(row[0]) for row in rows]

@@ -1,0 +1,147 @@
+"""Keeping a face: take in what others wrote, then put in place what the journal says.
+
+Starting, going on and recovering are the same walk: settle what an earlier walk left, look at
+the file, adopt what it says, render, swap. Walking twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import disk
+from standfast.errors import BadDocument, FaceInvalid, StandfastError, TooLarge, UnsafePath
+from standfast.files import look, merge, swap
+from standfast.files.look import Became, digest
+from standfast.journal import locks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from standfast.files.face import Face
+    from standfast.journal.store import Journal
+
+_TRIES = 200  # an editor that saves faster than we can look must stop some time
+
+
+class Outcome(NamedTuple):
+    """What `keep` found and did."""
+
+    became: Became
+    written: bool = False
+    refused: StandfastError | None = None
+
+
+def keep(journal: Journal, face: Face, *, exchange: bool = True) -> Outcome:
+    """Adopt what is on disk, then publish what the journal says."""
+    try:
+        with _one_at_a_time(journal):
+            _settle(journal, face)
+            for _ in range(_TRIES):
+                outcome = _walk(journal, face, exchange=exchange)
+                if outcome is not None:
+                    return outcome
+    except (FaceInvalid, TooLarge, UnsafePath) as refused:
+        return Outcome(became=Became.EDITED, refused=refused)
+    except FileNotFoundError:
+        missing = UnsafePath("the folder for this face does not exist", file=face.path)
+        return Outcome(became=Became.ABSENT, refused=missing)
+    except OSError as error:
+        raise disk.disk_error(error, face.path) from error
+    raise FaceInvalid("something rewrites this file faster than it can be read", file=face.path)
+
+
+@contextmanager
+def _one_at_a_time(journal: Journal) -> Iterator[None]:
+    path = os.path.join(journal.folder, "faces.lock")
+    fd = locks.open_lock(path)
+    try:
+        if not locks.try_lock(fd):
+            locks.wait_for(
+                path,
+                journal.lock_timeout_s,
+                wait=lambda: locks.lock(fd),
+                undo=lambda: locks.unlock(fd),
+            )
+        yield
+    finally:
+        os.close(fd)
+
+
+def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
+    """Look, adopt, publish once; None when the file changed under our hands."""
+    data = look.contents(face)
+    became = adopt(journal, face, data)
+    if became is Became.UNSETTLED:
+        return Outcome(became=became)
+    rendered = face.render(journal)
+    if rendered == data:
+        look.remember_published(journal, face, rendered)
+        return Outcome(became=became)
+    displaced = swap.put_in_place(journal, face, rendered, expected=data, exchange=exchange)
+    if displaced is None:
+        return None  # a file appeared where none was
+    if displaced.data == data:
+        return Outcome(became=became, written=True)
+    _adopt_displaced(journal, face, displaced)
+    return None
+
+
+def adopt(journal: Journal, face: Face, data: bytes | None) -> Became:
+    """Journal what these bytes say and the journal does not; refuse what cannot be read."""
+    became = look.classify(journal, face, data)
+    if became is Became.UNSETTLED and data is not None:
+        look.remember(journal, face, unsettled=digest(data))
+    if data is None or became not in {Became.EDITED, Became.FROM_GIT}:
+        return became
+    theirs = _read(journal, face, data)
+    base = look.remembered(journal, face).published
+    with journal.writing() as tx:
+        ours = face.known(journal)
+        if became is Became.FROM_GIT:
+            changes = merge.through_git(theirs, ours)
+        else:
+            changes = merge.by_hand(
+                () if base is None else face.read(base, face.path), theirs, ours
+            )
+        if changes:
+            face.record(tx, changes, f"{face.relative}, {became}")
+    look.remember(journal, face, refused=None, unsettled=None)
+    return became
+
+
+def _read(journal: Journal, face: Face, data: bytes) -> tuple[merge.Record, ...]:
+    try:
+        return face.read(data, face.path)
+    except (FaceInvalid, BadDocument, TooLarge) as error:
+        refused = FaceInvalid(error.problem, file=face.path, line=error.line)
+        look.remember(journal, face, refused=f"{refused.where}: {refused.problem}")
+        raise refused from error
+
+
+def _adopt_displaced(journal: Journal, face: Face, displaced: swap.Displaced) -> None:
+    """What we swapped out was not what we had seen: somebody saved in between."""
+    try:
+        became = adopt(journal, face, displaced.data)
+    except FaceInvalid as error:
+        kept = swap.keep_aside(journal, face, displaced.data)
+        raise FaceInvalid(
+            f"{error.problem} (an edit that came while the file was being written)",
+            file=kept,
+            line=error.line,
+            remedy="Mend that copy and put its lines into the face again.",
+        ) from error
+    if became is not Became.UNSETTLED:
+        look.remember(journal, face, seen=digest(displaced.data))
+
+
+def _settle(journal: Journal, face: Face) -> None:
+    """Finish what a crash cut short, and look once more at what was displaced last time."""
+    memory = look.remembered(journal, face)
+    for leftover in swap.leftovers(journal, face, memory):
+        if digest(leftover.data) != memory.seen:
+            _adopt_displaced(journal, face, leftover)
+    if memory.draft is not None:
+        look.remember(journal, face, draft=None, drafted=None)
+    swap.sweep(journal, face)

@@ -1,0 +1,317 @@
+"""The one door to git: a subprocess in armour, so that nothing a repository says is ever run.
+
+Every call first lists the repository's configuration keys and then runs the verb with each
+program named there switched off (standfast.git.armour). The listing is never kept: an agent may
+change the configuration between two calls, and it costs no more than any other call of git.
+What a repository changes in its configuration in the moment between the two is not covered.
+
+Filters of the user's own configuration are off as well: which files they would be applied to is
+the repository's choice. Submodules are never entered; each is a repository of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from standfast import clock, process
+from standfast.errors import BadName, GitFailed, NotARepository, TooLarge, UnsafePath, WrongUsage
+from standfast.git import armour
+from standfast.git.durable import durable_paths, sync_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+__all__ = ["Git", "checked_ref", "durable_paths"]
+
+_INCLUDES_LIMIT = 64
+_MESSAGE_LIMIT = 300
+_CLOCK_SLACK_US = 60 * clock.MICROSECONDS
+_COMMITTED = re.compile(rb"\[(?:detached HEAD|\S+)(?: \(root-commit\))? ([0-9a-f]{40,64})\] ")
+_LIST = ("config", "--list", "-z", "--show-origin")
+_BLOBS = (("--blob", ":.gitmodules"), ("--blob", "HEAD:.gitmodules"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Git:
+    """The repository around *directory*; paths given to its methods are relative to that."""
+
+    directory: Path
+    program: str = "git"
+    timeout_s: float = 60
+
+    def read(self, *args: str) -> bytes:
+        """Run a verb that only looks; it takes no locks and writes nothing, not even the index."""
+        return self._checked(self._look(args)).stdout
+
+    def write(self, *args: str, stdin: bytes = b"") -> bytes:
+        """Run a verb that changes the repository, with git's own syncing switched fully on."""
+        verb, rest = _known(args, armour.WRITE_VERBS)
+        _refuse_options(verb, rest)
+        settings = {**self._settings(), **self._submodule_settings(), **armour.DURABLE}
+        argv = (verb, *armour.WRITE_VERBS[verb], *rest)
+        return self._checked(self._run(argv, settings, stdin=stdin, may_lock=True)).stdout
+
+    def head(self) -> str | None:
+        """The commit that HEAD names, or None before the first; a damaged HEAD is an error."""
+        commit = self.resolve("HEAD")
+        if commit is None:
+            self._refuse_damaged_head()
+        return commit
+
+    def resolve(self, ref: str) -> str | None:
+        """The commit that a name from outside stands for, or None if there is none."""
+        argument = f"{checked_ref(ref)}^{{commit}}"
+        return self._one_line("rev-parse", "--verify", "--quiet", "--end-of-options", argument)
+
+    def branch(self) -> str | None:
+        """The branch that is checked out, also before its first commit; None when detached."""
+        full = self._one_line("symbolic-ref", "--quiet", "HEAD")
+        return None if full is None else full.removeprefix("refs/heads/")
+
+    def blob_at_head(self, path: str | Path) -> str | None:
+        """The id of the file's contents in the last commit, or None if it is not in there."""
+        if self.head() is None:
+            return None
+        name = self._relative(path)
+        entries = _entries(self.read("ls-tree", "-z", "HEAD", "--", name))
+        blobs = (facts[2] for facts, entry in entries if entry == name and facts[1] == "blob")
+        return next(blobs, None)
+
+    def blob_in_index(self, path: str | Path) -> str | None:
+        """The id of the file's staged contents; None if there are none, or several in conflict."""
+        name = self._relative(path)
+        entries = _entries(self.read("ls-files", "--stage", "-z", "--", name))
+        blobs = (facts[1] for facts, entry in entries if entry == name and facts[2] == "0")
+        return next(blobs, None)
+
+    def hash_blob(self, data: bytes) -> str:
+        """The id that git gives to a file with exactly these contents in this repository."""
+        import hashlib  # only here
+
+        algorithm = self._text("rev-parse", "--show-object-format")
+        return hashlib.new(algorithm, b"blob %d\0" % len(data) + data).hexdigest()
+
+    def toplevel(self) -> Path:
+        """The root of the work tree around the directory."""
+        return Path(self._text("rev-parse", "--show-toplevel"))
+
+    def git_directory(self) -> Path:
+        """This worktree's own git directory."""
+        return Path(self._text("rev-parse", "--path-format=absolute", "--git-dir"))
+
+    def common_directory(self) -> Path:
+        """The git directory that all worktrees of the repository share."""
+        return Path(self._text("rev-parse", "--path-format=absolute", "--git-common-dir"))
+
+    def commit_durably(
+        self, paths: Iterable[str | Path], message: str, *, author: str | None = None
+    ) -> str:
+        """Commit exactly these paths so that it survives a power cut, and give the commit's id.
+
+        Other changes, staged or not, stay as they are. Each path is a file, there or deleted,
+        ignored by git or not.
+        """
+        names = "".join(f"{self._relative(path)}\0" for path in paths)
+        if not names:
+            raise WrongUsage("no path was named to commit")
+        began_us = clock.now_us() - _CLOCK_SLACK_US
+        staging = ("--add", "--remove", "-z", "--stdin")
+        self.write("update-index", *staging, stdin=os.fsencode(names))
+        by = () if author is None else (f"--author={author}",)
+        told = ("--cleanup=verbatim", f"--message={message}", *by)
+        only = ("--only", "--pathspec-from-file=-", "--pathspec-file-nul")
+        said = _COMMITTED.match(self.write("commit", *told, *only, stdin=os.fsencode(names)))
+        if said is None:
+            raise GitFailed("git made a commit but did not say which")
+        self.make_durable(objects_since_ns=began_us * 1000)
+        return said[1].decode()
+
+    def make_durable(self, *, objects_since_ns: int = 0) -> None:
+        """Sync refs, logs, objects and the git directories themselves; see durable_paths."""
+        homes = (self.git_directory(), self.common_directory())
+        sync_all(durable_paths(*homes, objects_since_ns=objects_since_ns))
+
+    # How a call is made.
+
+    def _look(self, args: Sequence[str]) -> process.Finished:
+        verb, rest = _known(args, armour.READ_VERBS)
+        form = armour.READING_FORM.get(verb)
+        if form is not None and rest[:1] != (form,):
+            raise WrongUsage(f"git {verb} only reads as `git {verb} {form}`")
+        argv = (verb, *armour.READ_VERBS[verb], *rest)
+        return self._run(argv, self._settings(), may_lock=False)
+
+    def _run(
+        self,
+        argv: Sequence[str],
+        settings: Mapping[str, str],
+        *,
+        stdin: bytes = b"",
+        may_lock: bool,
+    ) -> process.Finished:
+        if not self.directory.is_dir():
+            raise NotARepository("there is no such folder", file=str(self.directory))
+        done = process.run(
+            (self.program, *argv),
+            cwd=self.directory,
+            env=armour.surroundings(os.environ, settings, may_lock=may_lock),
+            stdin=stdin,
+            timeout_s=self.timeout_s,
+        )
+        if done.truncated:
+            raise TooLarge(f"git {argv[0]} printed more than {process.OUTPUT_LIMIT} bytes")
+        return done
+
+    def _checked(self, done: process.Finished) -> process.Finished:
+        if done.status != 0:
+            raise _failure(done, self.directory)
+        return done
+
+    def _text(self, *args: str) -> str:
+        return os.fsdecode(self.read(*args)).removesuffix("\n")
+
+    def _one_line(self, *args: str) -> str | None:
+        """One line, or None where git says by status 1 that there is nothing to print."""
+        done = self._look(args)
+        if done.status == 1 and not done.stdout:
+            return None
+        return os.fsdecode(self._checked(done).stdout).removesuffix("\n")
+
+    def _relative(self, path: str | Path) -> str:
+        name = os.fspath(path)
+        if not name or "\0" in name:
+            raise BadName("a path is empty or holds a NUL")
+        return os.path.relpath(name, self.directory) if os.path.isabs(name) else str(Path(name))
+
+    def _refuse_damaged_head(self) -> None:
+        branch = self._one_line("symbolic-ref", "--quiet", "HEAD")
+        named = self._one_line("rev-parse", "--verify", "--quiet", "HEAD")
+        if branch is None or named is not None or os.path.lexists(self.common_directory() / branch):
+            raise GitFailed("HEAD names no commit that is there: the ref or the commit is damaged")
+
+    # What the repository's configuration says.
+
+    def _settings(self) -> dict[str, str]:
+        listed = list(self._listed(_LIST))
+        keys = {key for _, key, _ in listed}
+        keys |= {key for _, key, _ in self._listed_if(listed)}
+        if "core.worktree" in keys:
+            self._refuse_foreign_work_tree()
+        return {**armour.FIXED, **armour.neutralise(keys)}
+
+    def _listed(self, argv: Sequence[str]) -> Iterator[tuple[Path, str, str]]:
+        """Each setting as the file that holds it, its key and its value."""
+        done = self._checked(self._run(argv, armour.FIXED, may_lock=False))
+        fields = iter(os.fsdecode(done.stdout).split("\0"))
+        for origin, entry in zip(fields, fields, strict=False):
+            key, _, value = entry.partition("\n")
+            yield self.directory / origin.partition(":")[2], key, value
+
+    def _listed_if(
+        self, listed: Sequence[tuple[Path, str, str]]
+    ) -> Iterator[tuple[Path, str, str]]:
+        """What conditional includes would add: a worktree or branch that git makes may meet one."""
+        seen: set[Path] = set()
+        waiting = [*_included(listed, "includeif")]
+        while waiting:
+            file = waiting.pop()
+            if file in seen or not file.is_file():
+                continue
+            seen.add(file)
+            if len(seen) > _INCLUDES_LIMIT:
+                raise GitFailed("the repository's configuration includes too many files")
+            found = list(self._listed((*_LIST, "--no-includes", "--file", str(file))))
+            waiting += _included(found, "include", "includeif")
+            yield from found
+
+    def _submodule_settings(self) -> dict[str, str]:
+        """Name every submodule: .gitmodules may ask git to start itself in one of them."""
+        keys: set[str] = set()
+        for source in (("--file", str(self._top() / ".gitmodules")), *_BLOBS):
+            done = self._run((*_LIST, "--no-includes", *source), armour.FIXED, may_lock=False)
+            entries = os.fsdecode(done.stdout).split("\0")[1::2]
+            keys |= {entry.partition("\n")[0] for entry in entries}
+        return armour.spare_submodules(keys)
+
+    def _top(self) -> Path:
+        argv = ("rev-parse", "--show-toplevel")
+        done = self._checked(self._run(argv, armour.FIXED, may_lock=False))
+        return Path(os.fsdecode(done.stdout).removesuffix("\n"))
+
+    def _refuse_foreign_work_tree(self) -> None:
+        if not self.directory.resolve().is_relative_to(self._top().resolve()):
+            raise UnsafePath("core.worktree sets the work tree elsewhere", file=str(self.directory))
+
+
+def checked_ref(ref: str) -> str:
+    """Refuse a name that git could take for an option, or that holds control characters."""
+    if not ref or ref.startswith("-") or any(ord(char) < 32 or ord(char) == 127 for char in ref):  # noqa: PLR2004  # ASCII's control characters
+        raise BadName(f"not a name of a branch, tag or commit: {ref!r:.80}")
+    return ref
+
+
+def _known(args: Sequence[str], verbs: Mapping[str, object]) -> tuple[str, tuple[str, ...]]:
+    verb, *rest = args or ("",)
+    if verb not in verbs:
+        raise WrongUsage(f"git {verb!r:.40} is not one of the verbs that are called here")
+    return verb, tuple(rest)
+
+
+def _refuse_options(verb: str, rest: Sequence[str]) -> None:
+    pattern = armour.REFUSED_OPTIONS.get(verb)
+    for arg in rest:
+        if arg == "--":
+            return
+        if pattern is not None and pattern.fullmatch(arg):
+            raise WrongUsage(f"git {verb} is not called with {arg!r:.40} here")
+
+
+def _entries(output: bytes) -> Iterator[tuple[list[str], str]]:
+    """Take `facts TAB name NUL` apart, as ls-tree and ls-files print it."""
+    for record in os.fsdecode(output).split("\0")[:-1]:
+        facts, _, name = record.partition("\t")
+        yield facts.split(" "), name
+
+
+def _included(listed: Iterable[tuple[Path, str, str]], *sections: str) -> Iterator[Path]:
+    """The files that include.path and includeIf.*.path of these settings point at."""
+    for origin, key, value in listed:
+        section, _, variable = armour.split_key(key)
+        if section in sections and variable == "path":
+            if value.startswith("%("):
+                raise GitFailed(f"an include cannot be followed: {_clean(os.fsencode(value))}")
+            yield origin.parent / Path(value).expanduser()
+
+
+def _failure(done: process.Finished, directory: Path) -> Exception:
+    """Say in our terms why git said no."""
+    reason = _reason(done)
+    if "not a git repository" in reason:
+        return NotARepository("this folder is in no git repository", file=str(directory))
+    if "dubious ownership" in reason:
+        return GitFailed(
+            "git refuses the repository: its files belong to another user",
+            file=str(directory),
+            remedy="If you trust it, read about `safe.directory` in git's documentation.",
+        )
+    return GitFailed(reason[:_MESSAGE_LIMIT], file=str(directory))
+
+
+def _reason(done: process.Finished) -> str:
+    """The line in which git says it; its advice is left out, that holds whole commands."""
+    lines = [line for line in _clean(done.stderr).splitlines() if not line.startswith("hint:")]
+    told = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    if told:
+        return told[-1]
+    said = lines[:1] or _clean(done.stdout).splitlines()[-1:]
+    return said[0] if said else f"git {done.argv[1]} ended with status {done.status}"
+
+
+def _clean(output: bytes) -> str:
+    """Replace what could steer a terminal."""
+    text = output.decode("utf-8", "replace")
+    return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)

@@ -1,0 +1,89 @@
+"""Which files of a git directory must be synced for its last commits to survive a power cut.
+
+Git syncs the contents of what it writes when core.fsync is `all`, but not the folders that hold
+the new names; a commit made by someone else with git's defaults is not synced at all.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from standfast import disk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_TREES = ("refs", "logs", "reftable")
+
+
+def durable_paths(
+    git_directory: Path, common_directory: Path, *, objects_since_ns: int = 0
+) -> list[Path]:
+    """List what to sync, in the order in which to sync it: contents before the names of them.
+
+    Folders of objects are always listed, files of objects if they changed since the given time:
+    there may be thousands of old ones.
+    """
+    homes = list(dict.fromkeys((common_directory, git_directory)))
+    paths = list(_objects(common_directory / "objects", objects_since_ns))
+    for home in homes:
+        for tree in _TREES:
+            paths += _contents_first(home / tree)
+        paths += sorted(path for path in _children(home) if path.is_file() or path.is_symlink())
+    between = (home for home in git_directory.parents if home.is_relative_to(common_directory))
+    own = [git_directory, *between, common_directory, common_directory.parent]
+    return [path for path in dict.fromkeys([*paths, *own]) if not path.is_symlink()]
+
+
+def sync_all(paths: Iterable[Path]) -> None:
+    """Sync each file and folder; one that has gone meanwhile was a lock or a temporary file."""
+    for path in paths:
+        try:
+            _sync(path)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise disk.disk_error(error, str(path)) from error
+
+
+def _sync(path: Path) -> None:
+    mode = path.lstat().st_mode
+    if stat.S_ISDIR(mode):
+        disk.sync_folder(str(path))
+    elif stat.S_ISREG(mode):  # never a FIFO: opening one could wait for ever
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            disk.sync_fd(fd)
+        finally:
+            os.close(fd)
+
+
+def _objects(home: Path, since_ns: int) -> Iterator[Path]:
+    folders = [path for path in _children(home) if path.is_dir() and not path.is_symlink()]
+    for folder in folders:
+        yield from (path for path in _children(folder) if _changed_since(path, since_ns))
+        yield folder
+    yield home
+
+
+def _changed_since(path: Path, since_ns: int) -> bool:
+    try:
+        return path.lstat().st_ctime_ns >= since_ns
+    except FileNotFoundError:
+        return False
+
+
+def _contents_first(top: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(top, topdown=False):
+        yield from (Path(folder, name) for name in names)
+        yield Path(folder)
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []

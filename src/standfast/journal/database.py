@@ -1,0 +1,136 @@
+"""The door to SQLite: how a journal file is opened, and what its errors mean.
+
+WAL with `synchronous=FULL`, page checksums by cksumvfs, never a checkpoint on close: the WAL
+stays, so that a reader who may not write here can still open the file. Every cursor is
+drained: `execute` with several rows or statements stops at the first row otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import apsw
+
+from standfast import disk
+from standfast.errors import (
+    DiskFailed,
+    JournalBusy,
+    JournalDamaged,
+    JournalUnwritable,
+    NotAJournal,
+    OldSqlite,
+    StandfastError,
+    Unsupported,
+)
+
+OLDEST_SQLITE = (3, 51, 3)  # before it, two processes that write and checkpoint can lose commits
+PAGE_CHECKSUM_BYTES = 8
+_CHECKSUMS = "cksmvfs"
+_BUSY_MS = 5_000  # the turnstile keeps writers apart; this is for somebody's sqlite3 shell
+_WAL_PAGES = 1_000
+_KEPT_WAL_BYTES = 8 * 1024 * 1024
+
+
+def connect(path: str, *, readonly: bool = False, checkpoint: bool = True) -> apsw.Connection:
+    """Open the journal file with every setting that the promises rest on."""
+    _load_checksums()
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise Unsupported("the path of the journal is not UTF-8", file=path) from error
+    if not os.path.isfile(path) or os.path.islink(path):
+        raise NotAJournal("this is not a regular file", file=path)
+    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
+    try:
+        connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_NOFOLLOW, vfs=_CHECKSUMS)
+        connection.set_busy_timeout(_BUSY_MS)
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        for setting in (
+            "trusted_schema=OFF",
+            "synchronous=FULL",
+            f"wal_autocheckpoint={_WAL_PAGES if checkpoint else 0}",
+            f"journal_size_limit={_KEPT_WAL_BYTES}",
+        ):
+            connection.execute(f"PRAGMA {setting}").fetchall()
+        if connection.execute("PRAGMA journal_mode").fetchall() != [("wal",)]:
+            _use_rollback_journal(connection)
+    except apsw.Error as error:
+        raise translate(error, path) from error
+    return connection
+
+
+def prepare(connection: apsw.Connection, *, wal: bool) -> None:
+    """Before the first table: room for page checksums, then the journal mode, which must stick."""
+    connection.reserve_bytes(reserve=PAGE_CHECKSUM_BYTES)
+    connection.execute("PRAGMA auto_vacuum=NONE").fetchall()
+    if wal:
+        _set_mode(connection, "wal")
+        connection.execute("PRAGMA synchronous=FULL").fetchall()
+
+
+def _use_rollback_journal(connection: apsw.Connection) -> None:
+    """For filesystems without shared memory. FULL would lose its last commit in a power cut."""
+    _set_mode(connection, "truncate")
+    connection.execute("PRAGMA synchronous=EXTRA").fetchall()
+
+
+def _set_mode(connection: apsw.Connection, mode: str) -> None:
+    """Ask for a journal mode and believe only the answer."""
+    if connection.execute(f"PRAGMA journal_mode={mode}").fetchall() != [(mode,)]:
+        raise Unsupported(f"this filesystem cannot hold a journal: {mode} mode was refused")
+
+
+def wal_is_safe(folder: str) -> bool:
+    """Whether locks and shared memory can be trusted on the filesystem that holds *folder*."""
+    return disk.filesystem_of(folder) not in disk.REMOTE_FILESYSTEMS
+
+
+def _load_checksums() -> None:
+    if _CHECKSUMS in apsw.vfs_names():
+        return
+    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+    if version < OLDEST_SQLITE:
+        raise OldSqlite(f"apsw brings SQLite {apsw.sqlite_lib_version()}")
+    suffix = "dylib" if sys.platform == "darwin" else "so"
+    # By path: apsw.sqlite_extra would find it too, but imports json and pathlib for that.
+    library = os.path.join(
+        os.path.dirname(apsw.__file__), "sqlite_extra_binaries", f"cksumvfs.{suffix}"
+    )
+    plain = apsw.vfs_names()[0]
+    loader = apsw.Connection(":memory:")
+    try:
+        loader.enable_load_extension(True)  # noqa: FBT003  # apsw's own signature
+        loader.load_extension(library)
+    except apsw.Error as error:
+        raise Unsupported(f"this build of apsw lacks the page checksums: {error}") from error
+    finally:
+        loader.close()
+    apsw.set_default_vfs(plain)  # the extension makes itself everybody's default
+
+
+def translate(error: apsw.Error, path: str) -> StandfastError:
+    """Say an SQLite error in the user's terms."""
+    reason = str(error) or type(error).__name__
+    if isinstance(error, apsw.NotADBError):
+        return NotAJournal("this file is not a Standfast journal", file=path)
+    if isinstance(error, apsw.CorruptError) or _is_bad_checksum(error):
+        return JournalDamaged(f"the journal is damaged: {reason}", file=path)
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return JournalBusy(f"another program has the journal open for itself: {reason}", file=path)
+    if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
+        return JournalUnwritable("the journal cannot be written here", file=path)
+    if isinstance(error, apsw.CantOpenError):
+        return _cannot_open(path)
+    return DiskFailed(f"the journal's disk refused: {reason}", file=path)
+
+
+def _is_bad_checksum(error: apsw.Error) -> bool:
+    return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
+
+
+def _cannot_open(path: str) -> StandfastError:
+    if not os.access(path, os.R_OK):
+        return JournalUnwritable("this user may not open the journal", file=path)
+    return JournalUnwritable("the journal cannot be opened here", file=path)

@@ -1,0 +1,81 @@
+"""Current state as a fold over events: what each kind of event does to the state tables.
+
+The state could be thrown away and folded again from the events. An event that was written
+late (from a spool or an inbox) never replaces what is newer than itself.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import apsw
+
+    # seq, at, stream, run, session, actor, subdir, kind, origin, payload, hash
+    Row = tuple[int, int, str, str | None, str | None, str, str, str, str | None, str, bytes]
+    Fold = Callable[[apsw.Connection, Row], None]
+
+
+# The highest number of each id prefix, as the events tell it: the counters hold the same, because
+# an id is given out and used by an event in one transaction.
+NUMBERS = """
+    SELECT substr(id, 1, instr(id, '-') - 1), max(CAST(substr(id, instr(id, '-') + 1) AS INTEGER))
+    FROM (SELECT payload ->> 'id' AS id FROM events) WHERE id GLOB '[A-Z][A-Z]-[0-9]*'
+    GROUP BY 1 ORDER BY 1"""
+
+
+def decision_noted(connection: apsw.Connection, event: Row) -> None:
+    """A decision binds from now on."""
+    seq, at, _, run, session, actor, subdir, _, origin, payload, _ = event
+    connection.execute(
+        "INSERT INTO decisions SELECT ?1 ->> 'id', CAST(substr(?1 ->> 'id', 4) AS INTEGER),"
+        " ?1 ->> 'text', ?2, ?3, ?4, ?5, ?6, ?7, ?8",
+        (payload, actor, subdir, run, session, origin, at, seq),
+    )
+    _remember_wording(connection, payload)
+
+
+def decision_amended(connection: apsw.Connection, event: Row) -> None:
+    """A person gave a decision other words; the words before stay in its first event."""
+    connection.execute(
+        "UPDATE decisions SET text = ?1 ->> 'text', seq = ?2 WHERE id = ?1 ->> 'id'",
+        (event[9], event[0]),
+    )
+    _remember_wording(connection, event[9])
+
+
+def _remember_wording(connection: apsw.Connection, payload: str) -> None:
+    """Words that were once recorded are known for ever: an old copy of them is no new fact."""
+    connection.execute(
+        "INSERT OR IGNORE INTO wordings SELECT ?1 ->> 'text', ?1 ->> 'id'", (payload,)
+    )
+
+
+def cell_set(connection: apsw.Connection, event: Row) -> None:
+    """The newest value of a named cell; a late event does not overwrite a newer one."""
+    seq, at, *_, origin, payload, _ = event
+    connection.execute(
+        "INSERT INTO cells SELECT ?1 ->> 'key', ?1 -> 'value', ?2, ?3 WHERE true"
+        " ON CONFLICT (key) DO UPDATE SET value = excluded.value, at = excluded.at,"
+        " seq = excluded.seq WHERE ?4 IS NULL OR excluded.at > cells.at",
+        (payload, at, seq, origin),
+    )
+
+
+def lease_taken(connection: apsw.Connection, event: Row) -> None:
+    """The newest token of a lease; every older one is void."""
+    connection.execute(
+        "INSERT INTO leases SELECT ?1 ->> 'name', ?1 ->> 'holder', ?1 ->> 'token', ?2 WHERE true"
+        " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, token = excluded.token,"
+        " seq = excluded.seq WHERE excluded.token > leases.token",
+        (event[9], event[0]),
+    )
+
+
+FOLDS: Mapping[str, Fold] = {
+    "decision.noted": decision_noted,
+    "decision.amended": decision_amended,
+    "cell.set": cell_set,
+    "lease.taken": lease_taken,
+}

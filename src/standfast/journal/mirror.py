@@ -1,0 +1,173 @@
+"""The mirror: the same events as lines of JSON, to read with `less` and to rebuild from.
+
+`mirror/<first seq>.jsonl`, a new file past 8 MiB. Each line is one event with a `crc` over
+the bytes before it. Written in batches behind the journal: the journal is the truth, and an
+unfinished last line was never promised. What is mirrored is told by the files alone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import zlib
+from typing import TYPE_CHECKING
+
+from standfast import disk
+from standfast.errors import TooLarge
+from standfast.journal import reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from standfast.journal.reading import Event
+    from standfast.journal.store import Journal
+
+FOLDER = "mirror"
+SEGMENT_BYTES = 8 * 1024 * 1024
+_LARGEST = SEGMENT_BYTES * 4
+_WINDOW = 8 * 1024
+_NAME = re.compile(r"\d{12}\.jsonl", re.ASCII)
+
+
+def line_of(event: Event) -> bytes:
+    """One event as its line."""
+    known = json.dumps(event.about(), ensure_ascii=False, separators=(",", ":"))[:-1]
+    body = f'{known},"payload":{event.payload}'.encode()  # as it stands: parsing it costs
+    return body + b',"crc":"%08x"}\n' % zlib.crc32(body)
+
+
+def parse(line: bytes) -> dict[str, object] | None:
+    """The event of a whole line, or None for one that is torn, damaged or nothing of ours."""
+    body, separator, crc = line.rpartition(b',"crc":"')
+    if not separator or crc != b'%08x"}\n' % zlib.crc32(body):
+        return None
+    try:
+        event = json.loads(body + b"}")
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(event, dict) or type(event.get("seq")) is not int:
+        return None
+    return event
+
+
+def segments(folder: str) -> list[str]:
+    """The mirror's files, oldest first."""
+    mirror = os.path.join(folder, FOLDER)
+    disk.refuse_link(mirror)
+    try:
+        names = os.listdir(mirror)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise disk.disk_error(error, mirror) from error
+    return sorted(os.path.join(mirror, name) for name in names if _NAME.fullmatch(name))
+
+
+def lines(folder: str) -> Iterator[tuple[str, int, bytes]]:
+    """Every line with its file and number; each segment is read as a regular file only."""
+    for path in segments(folder):
+        data = disk.read_regular(path, limit=_LARGEST)
+        for number, line in enumerate(data.splitlines(keepends=True), 1):
+            yield path, number, line
+
+
+def last_seq(folder: str) -> int:
+    """The newest event that the mirror holds; 0 when it holds none."""
+    return _tail(folder)[2]
+
+
+def catch_up(journal: Journal) -> None:
+    """Append what the mirror lacks, in one synced write per batch; skipped if another is at it."""
+    folder = os.path.join(journal.folder, FOLDER)
+    disk.refuse_link(folder)
+    try:
+        disk.make_folder(folder)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise disk.disk_error(error, folder) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _append(journal, _tail(journal.folder))
+    except BlockingIOError:
+        return
+    except OSError as error:
+        raise disk.disk_error(error, folder) from error
+    finally:
+        os.close(lock)
+
+
+def _tail(folder: str) -> tuple[str | None, int, int]:
+    """The newest file with a whole line, its length up to there, and that line's number."""
+    for path in reversed(segments(folder)):
+        fd = _open(path, os.O_RDONLY)
+        try:
+            found = _last_whole_line(fd)
+        finally:
+            os.close(fd)
+        if found is not None:
+            return path, *found
+    return None, 0, 0
+
+
+def _last_whole_line(fd: int) -> tuple[int, int] | None:
+    """Where the last whole line ends and its number, looking back only as far as it must."""
+    size = os.fstat(fd).st_size
+    if size > _LARGEST:
+        raise TooLarge(f"a mirror file is never over {_LARGEST:,} bytes; this one has {size:,}")
+    window = _WINDOW
+    while True:
+        start = max(0, size - window)
+        data = os.pread(fd, size - start, start)
+        end = data.rfind(b"\n") + 1
+        while end:
+            begin = data.rfind(b"\n", 0, end - 1) + 1
+            event = parse(data[begin:end]) if begin or not start else None
+            if event is not None:
+                return start + end, int(str(event["seq"]))
+            end = begin
+        if not start:
+            return None
+        window *= 16
+
+
+def _open(path: str, flags: int) -> int:
+    try:
+        return disk.open_regular(path, flags)
+    except OSError as error:
+        raise disk.disk_error(error, path) from error
+
+
+def _append(journal: Journal, tail: tuple[str | None, int, int]) -> None:
+    path, length, last = tail
+    batch: list[bytes] = []
+    size = 0
+    for event in reading.events(journal, reading.Filter(after=last)):
+        if path is None or length + size > SEGMENT_BYTES:
+            _write(path, length, batch)
+            path, length, batch, size = _segment(journal.folder, event.seq), 0, [], 0
+        line = line_of(event)
+        batch.append(line)
+        size += len(line)
+    _write(path, length, batch)
+
+
+def _segment(folder: str, seq: int) -> str:
+    return os.path.join(folder, FOLDER, f"{seq:012d}.jsonl")
+
+
+def _write(path: str | None, length: int, batch: list[bytes]) -> None:
+    if path is None or not batch:
+        return
+    new = not os.path.exists(path)
+    fd = _open(path, os.O_WRONLY | os.O_CREAT)
+    try:
+        os.ftruncate(fd, length)  # a torn last line goes before anything follows it
+        os.lseek(fd, length, os.SEEK_SET)
+        disk.write_all(fd, b"".join(batch))
+        disk.sync_fd(fd)
+    finally:
+        os.close(fd)
+    if new:
+        disk.sync_folder(os.path.dirname(path))

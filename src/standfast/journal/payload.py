@@ -1,0 +1,36 @@
+"""What an event carries: JSON text without secrets, bounded. Hook path."""
+
+from __future__ import annotations
+
+from standfast.errors import TooLarge
+from standfast.redact import might_hold_secret, redact_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LIMIT = 256 * 1024
+
+
+def encode(payload: Mapping[str, object] | str) -> str:
+    """The text to be written. Text is taken to be JSON already, as hooks give it."""
+    text = payload if isinstance(payload, str) else _dump(payload)
+    if might_hold_secret(text):
+        text = _dump(redact_value(_load(text) if isinstance(payload, str) else payload))
+    if not text.isascii():  # a lone surrogate has no UTF-8; as an escape it is still JSON
+        text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    if len(text) > LIMIT:
+        raise TooLarge(f"one fact may hold {LIMIT:,} characters, this one has {len(text):,}")
+    return text
+
+
+def _dump(value: object) -> str:
+    import json  # costs a hook more than the rest of it
+
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _load(text: str) -> object:
+    import json
+
+    return json.loads(text)

@@ -1,0 +1,80 @@
+"""The journal's tables, as a list of migrations: a journal's version is how many it has had.
+
+`events` is append-only. Everything else is current state, folded from events in the same
+transaction (`folds`), except `faces`, `published` and `merged`, which remember what this
+machine has written to files and taken from strays.
+"""
+
+from __future__ import annotations
+
+APPLICATION_ID = 0x5354464A  # "STFJ": `file` and we can tell a journal from another database
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE events (
+             seq     INTEGER PRIMARY KEY,
+             at      INTEGER NOT NULL,
+             stream  TEXT NOT NULL,
+             run     TEXT,
+             session TEXT,
+             actor   TEXT NOT NULL,
+             subdir  TEXT NOT NULL,
+             kind    TEXT NOT NULL,
+             origin  TEXT,
+             payload TEXT NOT NULL,
+             hash    BLOB NOT NULL
+           ) STRICT""",
+        "CREATE INDEX events_by_stream ON events (stream)",
+        """CREATE TABLE counters (
+             prefix TEXT PRIMARY KEY,
+             last   INTEGER NOT NULL
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE decisions (
+             id      TEXT PRIMARY KEY,
+             number  INTEGER NOT NULL,
+             text    TEXT NOT NULL,
+             actor   TEXT NOT NULL,
+             subdir  TEXT NOT NULL,
+             run     TEXT,
+             session TEXT,
+             origin  TEXT,
+             at      INTEGER NOT NULL,
+             seq     INTEGER NOT NULL
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE wordings (
+             text TEXT PRIMARY KEY,
+             id   TEXT NOT NULL
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE cells (
+             key   TEXT PRIMARY KEY,
+             value TEXT NOT NULL,
+             at    INTEGER NOT NULL,
+             seq   INTEGER NOT NULL
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE leases (
+             name   TEXT PRIMARY KEY,
+             holder TEXT NOT NULL,
+             token  INTEGER NOT NULL,
+             seq    INTEGER NOT NULL
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE faces (
+             face      TEXT PRIMARY KEY,
+             digest    TEXT,
+             bytes     BLOB,
+             unsettled TEXT,
+             refused   TEXT,
+             draft     TEXT,
+             drafted   TEXT,
+             displaced TEXT,
+             seen      TEXT
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE published (
+             face   TEXT NOT NULL,
+             digest TEXT NOT NULL,
+             PRIMARY KEY (face, digest)
+           ) STRICT, WITHOUT ROWID""",
+        "CREATE TABLE merged (stray TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
+    ),
+)
+
+VERSION = len(MIGRATIONS)

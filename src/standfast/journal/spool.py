@@ -1,0 +1,198 @@
+"""The spool: where a fact goes when the journal cannot be had in time.
+
+A file of 64 slots of 16 KiB, allocated when the journal is made, so that a full disk still
+has room for it. A slot is a header of 16 bytes (magic, length, CRC-32, all big-endian) and
+ten lines: stray id, time in microseconds, boot id, nanoseconds since that boot, run, session,
+actor, subdirectory, kind, payload. The header is written last and cleared first, so a slot is
+whole or empty. The first slot counts what found no room: a gap that the journal will tell of.
+Hook path: nothing heavy is imported.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from zlib import crc32
+
+from standfast import clock, disk
+from standfast.journal.author import USER, Author
+from standfast.journal.locks import try_lock
+from standfast.journal.payload import encode
+from standfast.protocol.text import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+FILE = "spool"
+SLOTS = 64
+SLOT_BYTES = 16 * 1024
+BODY_LIMIT = SLOT_BYTES - 16
+_MAGIC = b"SFSPOOL1"
+
+
+class Stray:
+    """A fact that waits to be merged."""
+
+    __slots__ = ("at", "author", "boot", "id", "kind", "payload", "since_boot")
+
+    def __init__(
+        self,
+        stray_id: str,
+        kind: str,
+        payload: str,
+        author: Author,
+        *,
+        at: int,
+        boot: str,
+        since_boot: int,
+    ) -> None:
+        self.id = stray_id
+        self.kind = kind
+        self.payload = payload
+        self.author = author
+        self.at = at
+        self.boot = boot
+        self.since_boot = since_boot
+
+
+def prepare(folder: str) -> None:
+    """Allocate the spool once, every block of it, beside the journal."""
+    path = os.path.join(folder, FILE)
+    if not os.path.lexists(path):
+        disk.replace(path, bytes(SLOTS * SLOT_BYTES))
+
+
+def keep(
+    folder: str,
+    kind: str,
+    payload: Mapping[str, object] | str,
+    author: Author = USER,
+) -> bool:
+    """Put a fact into a free slot, synced; False when there is none, and the gap is counted."""
+    stray = os.urandom(8).hex()
+    fields = (
+        stray,
+        str(clock.now_us()),
+        boot_id(),
+        str(clock.monotonic_ns()),
+        author.run or "",
+        author.session or "",
+        author.actor,
+        printable(author.subdir),
+        kind,
+        encode(payload),
+    )
+    body = "\n".join(fields).encode("utf-8", "backslashreplace")
+    fd = _open(folder)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        slot = next((n for n in range(1, SLOTS) if not _is_taken(fd, n)), 0)
+        if not slot or len(body) > BODY_LIMIT:
+            _count_gap(fd)
+            return False
+        os.pwrite(fd, body, slot * SLOT_BYTES + 16)
+        disk.sync_fd(fd)  # the body first: a header must never speak of bytes that are not there
+        os.pwrite(fd, _header(body), slot * SLOT_BYTES)
+        disk.sync_fd(fd)
+    finally:
+        os.close(fd)
+    return True
+
+
+def boot_id() -> str:
+    """This boot of this machine, where the system can tell."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return "unknown"
+
+
+def strays(folder: str) -> Iterator[tuple[int, Stray | None]]:
+    """Every taken slot; None where the slot's bytes do not check."""
+    try:
+        fd = _open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    try:  # no lock: a slot is whole or empty at every instant, and its CRC says so
+        for slot in range(1, SLOTS):
+            if _is_taken(fd, slot):
+                yield slot, _read(fd, slot)
+    finally:
+        os.close(fd)
+
+
+def gaps(folder: str) -> int:
+    """How many facts found no room since the gap was last told."""
+    try:
+        fd = _open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        return 0
+    try:
+        return int.from_bytes(os.pread(fd, 8, 0), "big")
+    finally:
+        os.close(fd)
+
+
+def clear(folder: str, slots: Mapping[int, str | None], *, gaps_told: int) -> None:
+    """Free the slots that are in the journal now, if each still holds what was read from it.
+
+    Somebody who writes there right now is not waited for: what stays is known and freed later.
+    """
+    fd = _open(folder)
+    try:
+        if not try_lock(fd):
+            return
+        for slot, stray_id in slots.items():
+            held = _read(fd, slot)
+            if (held.id if held is not None else None) == stray_id:
+                os.pwrite(fd, bytes(16), slot * SLOT_BYTES)
+        if gaps_told:
+            left = int.from_bytes(os.pread(fd, 8, 0), "big") - gaps_told
+            os.pwrite(fd, max(0, left).to_bytes(8, "big"), 0)
+        disk.sync_fd(fd)
+    finally:
+        os.close(fd)
+
+
+def _open(folder: str, flags: int = os.O_RDWR) -> int:
+    path = os.path.join(folder, FILE)
+    try:
+        return disk.open_regular(path, flags)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise disk.disk_error(error, path) from error
+
+
+def _header(body: bytes) -> bytes:
+    return _MAGIC + len(body).to_bytes(4, "big") + crc32(body).to_bytes(4, "big")
+
+
+def _is_taken(fd: int, slot: int) -> bool:
+    return os.pread(fd, 8, slot * SLOT_BYTES) == _MAGIC
+
+
+def _count_gap(fd: int) -> None:
+    count = int.from_bytes(os.pread(fd, 8, 0), "big") + 1
+    os.pwrite(fd, count.to_bytes(8, "big"), 0)
+    disk.sync_fd(fd)
+
+
+def _is_time(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 18  # noqa: PLR2004  # fits 64 bits
+
+
+def _read(fd: int, slot: int) -> Stray | None:
+    header = os.pread(fd, 16, slot * SLOT_BYTES)
+    length = int.from_bytes(header[8:12], "big")
+    body = os.pread(fd, min(length, BODY_LIMIT), slot * SLOT_BYTES + 16)
+    if _header(body) != header:
+        return None
+    fields = body.decode("utf-8", "replace").split("\n", 9)
+    if len(fields) != 10 or not (_is_time(fields[1]) and _is_time(fields[3])):  # noqa: PLR2004  # as above
+        return None
+    stray_id, at, boot, since_boot, run, session, actor, subdir, kind, payload = fields
+    author = Author(actor, run=run or None, session=session or None, subdir=subdir)
+    return Stray(stray_id, kind, payload, author, at=int(at), boot=boot, since_boot=int(since_boot))

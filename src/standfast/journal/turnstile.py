@@ -1,0 +1,46 @@
+"""One writer at a time, in turn, with a bounded wait.
+
+Two locks make a turnstile: whoever holds `turnstile` is next, and waits there for `writer`.
+The one that leaves `writer` finds the turnstile taken and cannot push in again. SQLite's own
+busy timeout has no queue: under 16 writers one made thousands of commits and another one.
+"""
+
+from __future__ import annotations
+
+import os
+
+from standfast.journal.locks import lock, open_lock, try_lock, unlock, wait_for
+
+
+class Turnstile:
+    """The way into the journal for writers; open once per process, use for every write."""
+
+    __slots__ = ("_next", "_writer", "_writer_path")
+
+    def __init__(self, folder: str) -> None:
+        self._writer_path = os.path.join(folder, "writer.lock")
+        self._next = open_lock(os.path.join(folder, "turnstile.lock"))
+        self._writer = open_lock(self._writer_path)
+
+    def enter(self, timeout_s: float | None) -> None:
+        """Become the writer; None waits for as long as it takes."""
+        if try_lock(self._next):
+            alone = try_lock(self._writer)
+            unlock(self._next)
+            if alone:
+                return
+        wait_for(self._writer_path, timeout_s, wait=self._queue, undo=self.leave)
+
+    def leave(self) -> None:
+        """Let the next one in."""
+        unlock(self._writer)
+
+    def close(self) -> None:
+        """Give back both files; a lock that is still held goes with them."""
+        os.close(self._next)
+        os.close(self._writer)
+
+    def _queue(self) -> None:
+        lock(self._next)
+        lock(self._writer)
+        unlock(self._next)

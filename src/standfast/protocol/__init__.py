@@ -1,0 +1,1 @@
+"""Pure rules, one module per seed: no files, no clock, no processes."""

@@ -1,0 +1,224 @@
+r"""The regular expressions behind `redact`, loaded only when its prefilter has hit.
+
+Every expression runs in linear time: what repeats without a bound is either the last thing
+in its expression or can begin at one place of a run only. Text may be JSON inside JSON, so a
+word may begin right after an escape (`\n`, `\u001b`, `%3D`) and a quote may carry backslashes.
+"""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from standfast.redact.assignments import assignments
+from standfast.redact.names import is_placeholder, looks_random
+from standfast.redact.private_keys import private_keys
+
+# Where a word may begin: also after an escaped line break, a percent code or a colour code.
+_START = (
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-Fa-f]{2})"
+    r"|(?<=\[\dm)|(?<=[\[;]\d\dm)|(?<=;\dm))"
+)
+_END = r"(?![A-Za-z0-9])"
+_GAP = r"(?:\s|\\+[nrt])"
+_USER = r"(?:\[redacted:[a-z\-]+\]|[^\s/@:\"'<>\\\[]{0,128})"
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+
+
+class Rule(NamedTuple):
+    """One shape of secret: tried only if a hint is in the text; group `s`, if any, is cut."""
+
+    kind: str
+    hints: tuple[str, ...]
+    shape: str
+    flags: re.RegexFlag
+    accepts: Callable[[str], bool]
+
+
+def _always(_secret: str) -> bool:
+    return True
+
+
+def _is_no_reference(secret: str) -> bool:
+    return not is_placeholder(secret)
+
+
+def _is_not_hex(secret: str) -> bool:
+    return bool(secret.strip("0123456789abcdef"))
+
+
+def _mixes_letters_and_digits(secret: str) -> bool:
+    return any(char.isdigit() for char in secret) and any(char.isalpha() for char in secret)
+
+
+def _rule(kind: str, hints: str, shape: str, *, accepts: Callable[[str], bool] = _always) -> Rule:
+    flags = re.ASCII | re.IGNORECASE if hints.startswith("?") else re.ASCII
+    return Rule(kind, tuple(hints.lstrip("?").split()), shape, flags, accepts)
+
+
+# Hints that begin with `?` are looked for in any case, and so is the shape.
+_RULES = (
+    _rule("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_\-]{10,}"),
+    _rule("openrouter-key", "sk-or-", r"sk-or-[A-Za-z0-9_\-]{16,}"),
+    _rule("openai-key", "sk-", r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_\-]{16,}"),
+    _rule("openai-key", "sk-", _START + r"sk-(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{20,}"),
+    _rule("groq-key", "gsk_", _START + r"gsk_[A-Za-z0-9]{20,}"),
+    _rule("xai-key", "xai-", _START + r"xai-[A-Za-z0-9]{40,}"),
+    _rule("perplexity-key", "pplx-", _START + r"pplx-[A-Za-z0-9]{30,}"),
+    _rule("google-key", "AIza", _START + r"AIza[A-Za-z0-9_\-]{30,}"),
+    _rule("google-oauth", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_\-]{20,}"),
+    _rule("google-oauth", "ya29.", _START + r"ya29\.[A-Za-z0-9_\-]{20,}"),
+    _rule("google-oauth", "1//0", _START + r"1//0[A-Za-z0-9_\-]{30,}"),
+    _rule(
+        "aws-secret",
+        "AKIA ASIA",
+        r"A[KS]IA[A-Z0-9]{16}[\s,:;|\"'\\]{1,8}(?P<s>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
+    ),
+    _rule("aws-key", "AKIA ASIA", _START + r"A[KS]IA[A-Z0-9]{16}" + _END),
+    _rule("azure-key", "+ASt", r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{76}\+ASt[A-Za-z0-9+/]{6}=="),
+    _rule("azure-secret", "Q~", r"[A-Za-z0-9_~.\-]{3}\dQ~[A-Za-z0-9_~.\-]{30,40}"),
+    _rule(
+        "url-signature",
+        "sig= ignature=",
+        r"(?:[?&;]|0026)(?:sig|X-(?:Amz|Goog)-Signature|Signature)=(?P<s>[A-Za-z0-9%+/=_~\-]{20,})",
+    ),
+    _rule("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{20,}"),
+    _rule("github-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,}"),
+    _rule("gitlab-token", "glpat- gldt-", r"gl(?:pat|dt)-[A-Za-z0-9_\-.]{16,}"),
+    _rule("grafana-token", "glsa_", r"glsa_[A-Za-z0-9_]{20,}"),
+    _rule("slack-token", "xox", r"xox[a-z]-[A-Za-z0-9\-]{10,}"),
+    _rule("slack-token", "xapp-", r"xapp-\d-[A-Za-z0-9\-]{10,}"),
+    _rule(
+        "slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/[a-z]+/(?P<s>[A-Za-z0-9/_]{16,})"
+    ),
+    _rule("discord-webhook", "/api/webhooks/", r"/api/webhooks/\d+/(?P<s>[A-Za-z0-9_\-]{20,})"),
+    _rule(
+        "discord-token",
+        ".",
+        _START + r"[MNO][A-Za-z0-9_\-]{22,28}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,}",
+    ),
+    _rule("telegram-token", ":AA", r"(?<!\d)\d{8,10}:(?P<s>AA[A-Za-z0-9_\-]{30,})"),
+    _rule("stripe-key", "k_live_ k_test_", r"[sr]k_(?:live|test)_[A-Za-z0-9]{10,}"),
+    _rule("webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{16,}"),
+    _rule("twilio-key", "SK", _START + r"SK[0-9a-f]{32}" + _END),
+    _rule("twilio-token", "?twilio", r"twilio[^\r\n]{0,60}?\b(?P<s>[0-9a-f]{32})\b"),
+    _rule("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_\-]{16,80}\.[A-Za-z0-9_\-]{16,}"),
+    _rule("mailgun-key", "key-", _START + r"key-[0-9a-f]{32}" + _END),
+    _rule(
+        "mailgun-key",
+        "?mailgun",
+        r"mailgun[^\r\n]{0,60}?\b(?P<s>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})\b",
+    ),
+    _rule("npm-token", "npm_", r"npm_[A-Za-z0-9]{30,}"),
+    _rule("pypi-token", "pypi-", r"pypi-[A-Za-z0-9_\-]{50,}"),
+    _rule("huggingface-token", "hf_", _START + r"hf_[A-Za-z0-9]{30,}"),
+    _rule("replicate-token", "r8_", _START + r"r8_[A-Za-z0-9]{30,}"),
+    _rule("digitalocean-token", "_v1_", r"do[opr]_v1_[0-9a-f]{32,}"),
+    _rule("heroku-key", "HRKU-", r"HRKU-[A-Za-z0-9_\-]{30,}"),
+    _rule("heroku-key", "?heroku", r"heroku[^\r\n]{0,60}?\b(?P<s>" + _UUID + r")\b"),
+    _rule(
+        "cloudflare-token",
+        "?cloudflare",
+        r"cloudflare[^\r\n]{0,60}?(?<![A-Za-z0-9_\-])(?P<s>[A-Za-z0-9_\-]{40}|[0-9a-f]{37})"
+        r"(?![A-Za-z0-9_\-])",
+        accepts=lambda secret: len(secret) == len("0" * 37) or _is_not_hex(secret),
+    ),
+    _rule("databricks-token", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?"),
+    _rule("doppler-token", "dp.", _START + r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._\-]{30,}"),
+    _rule("linear-key", "lin_api_ lin_oauth_", r"lin_(?:api|oauth)_[A-Za-z0-9]{30,}"),
+    _rule("notion-token", "secret_", _START + r"secret_[A-Za-z0-9]{40,}"),
+    _rule("notion-token", "ntn_", _START + r"ntn_[A-Za-z0-9]{40,}"),
+    _rule("vault-token", "hvs. hvb. hvr.", _START + r"hv[sbr]\.[A-Za-z0-9_\-]{20,}"),
+    _rule("age-key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[0-9A-Z]{20,}"),
+    _rule("shopify-token", "shpat_ shpss_ shpca_", r"shp(?:at|ss|ca)_[0-9a-fA-F]{32}"),
+    _rule("sentry-token", "sntrys_ sntryu_", r"sntry[su]_[A-Za-z0-9+/=_\-]{30,}"),
+    _rule("docker-token", "dckr_pat_", r"dckr_pat_[A-Za-z0-9_\-]{20,}"),
+    _rule("tailscale-key", "tskey-", r"tskey-[a-z]+-[A-Za-z0-9\-]{16,}"),
+    _rule("atlassian-token", "ATATT3", r"ATATT3[A-Za-z0-9_\-=]{50,}"),
+    _rule("private-key", "LS0tLS1CRUdJTiB", r"LS0tLS1CRUdJTiB(?!DRVJU)[A-Za-z0-9+/]{20,}={0,2}"),
+    _rule(
+        "jwt",
+        "eyJ",
+        _START.replace("A-Za-z0-9]", r"A-Za-z0-9_\-]", 1)
+        + r"eyJ[A-Za-z0-9_\-]{8,}+\.[A-Za-z0-9_\-]{8,}+(?:\.[A-Za-z0-9_\-]*)*",
+    ),
+    _rule(
+        "bearer-token",
+        "?bearer",
+        r"\bbearer[ \t]{1,4}(?P<s>[A-Za-z0-9._~+/\-]{16,}=*)",
+        accepts=looks_random,
+    ),
+    _rule(
+        "credential",
+        "?auth",
+        r"(?<![A-Za-z0-9])auth(?:\\{0,7}[\"'])?[ \t]{0,4}[:=][ \t]{0,4}(?:\\{0,7}[\"'])?"
+        r"(?P<s>[A-Za-z0-9+/]{12,}={0,2})",
+        accepts=looks_random,
+    ),
+    _rule(
+        "password",
+        "://",
+        "://" + _USER + r":(?P<s>[^\s/\"'<>\\]{1,512})@",
+        accepts=_is_no_reference,
+    ),
+    _rule(
+        "password",
+        "://",
+        r"(?<!http)(?<!https)://" + _USER + r":(?P<s>(?!\d+/)[^\s\"'<>\\@]{1,256})@",
+        accepts=_is_no_reference,
+    ),
+    _rule("url-token", "://", r"://(?P<s>[A-Za-z0-9_\-]{20,256})@", accepts=looks_random),
+    _rule(
+        "password",
+        "curl",
+        r"(?<=[\s\"'])(?:-u|--user|--proxy-user)(?:\\{0,7}[\"'],)?[\s=]?\\{0,7}[\"']?"
+        r"(?!\d+:\d)[^\s:\"'$\\]{1,64}:(?P<s>[^\s\"'\\]{1,256})",
+        accepts=_is_no_reference,
+    ),
+    _rule(
+        "password",
+        "mysql sshpass",
+        r"\b(?:mysql(?:dump|admin)?(?:[ \t]{1,4}[^\s|;&]{1,80}){0,8}?[ \t]{1,4}-p"
+        r"|sshpass[ \t]+-p[ \t]*)"
+        r"\\{0,7}[\"']?(?P<s>[^\s\"'\\]{1,256})",
+        accepts=_is_no_reference,
+    ),
+    _rule(
+        "password",
+        "?login machine",
+        r"\b(?:login|machine)"
+        + _GAP
+        + r"{1,4}[^\s\\]{1,128}"
+        + _GAP
+        + r"{1,8}password"
+        + _GAP
+        + r"{1,4}(?P<s>[^\s\"'\\]{1,256})",
+        accepts=_is_no_reference,
+    ),
+    _rule(
+        "password",
+        "?passw passphrase",
+        r"\bpass(?:word|phrase)[ \t]is:?[ \t]\\{0,7}[\"'`]?(?P<s>[^\s\"'`\\]{4,256})(?<![.,])",
+        accepts=_mixes_letters_and_digits,
+    ),
+)
+
+
+def redact_once(text: str) -> str:
+    """*text* after one round of every rule, the telling shapes before the telling names."""
+    text = private_keys(text)
+    lower = text.lower()
+    for rule in _RULES:
+        if any(hint in text or hint in lower for hint in rule.hints):
+            # Compiled here and kept by `re`: all at once would cost a hook 20 milliseconds.
+            text = re.compile(rule.shape, rule.flags).sub(partial(_cut, rule), text)
+    return assignments(text)
+
+
+def _cut(rule: Rule, found: re.Match[str]) -> str:
+    """What stands in place of *found*: all of it but the secret, if the secret is a part."""
+    group = "s" if "s" in found.re.groupindex else 0
+    if not rule.accepts(found[group]):
+        return found[0]
+    start, end = (place - found.start() for place in found.span(group))
+    return f"{found[0][:start]}[redacted:{rule.kind}]{found[0][end:]}"

@@ -1,0 +1,1 @@
+"""Thin surfaces: translate, call, translate back; they never import each other."""

@@ -1,0 +1,1 @@
+"""One module per verb: `configure` declares its arguments, `run` does it."""

@@ -1,0 +1,80 @@
+"""`standfast journal`: verify it, export it, say where it is."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from standfast import disk
+from standfast.errors import DiskFailed, NothingFound, WrongUsage
+from standfast.journal import mirror, reading, verify
+from standfast.protocol.text import printable
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.surfaces.cli.context import Context
+
+_SHOWN = 20
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Three things to do with a journal."""
+    parser.add_argument("action", choices=("verify", "export", "path"))
+    parser.add_argument("-o", "--output", help="export: the file to make; it must not exist yet")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Do one of them."""
+    if arguments.output is not None and arguments.action != "export":
+        raise WrongUsage("--output goes with export")
+    if arguments.action == "path":
+        path = context.journal.path
+        shown = printable(path) if sys.stdout.isatty() else path
+        print(json_line({"journal": path}) if context.json else shown)
+        return 0
+    if not context.journal.exists:
+        raise NothingFound("nothing has been recorded here yet", file=context.place.folder)
+    return _verify(context) if arguments.action == "verify" else _export(context, arguments.output)
+
+
+def _verify(context: Context) -> int:
+    report = verify.verify(context.journal)
+    if context.json:
+        print(json_line(verify.as_dict(report)))
+    else:
+        words = "kept every promise" if not report.problems else f"{len(report.problems)} problems"
+        style = "bad" if report.problems else "good"
+        print(
+            f"{report.events:,} events, {report.streams:,} chains, {report.mirrored:,} mirrored:"
+            f" {context.screen.paint(words, style)}."
+        )
+        if report.problems:
+            rows = [("problem", problem) for problem in report.problems[:_SHOWN]]
+            print(context.screen.table(rows, ("bad",)))
+    return 1 if report.problems else 0
+
+
+def _export(context: Context, output: str | None) -> int:
+    """Every event as a line of JSON, as the mirror has them."""
+    lines = map(mirror.line_of, reading.events(context.journal, reading.Filter()))
+    if output is None:
+        for line in lines:
+            sys.stdout.buffer.write(line)
+        return 0
+    if os.path.lexists(output):
+        raise DiskFailed("there is a file already", file=output, remedy="Name a new file.")
+    try:
+        disk.create(output, b"".join(lines))
+        disk.sync_folder(os.path.dirname(output))
+    except OSError as error:
+        raise disk.disk_error(error, output) from error
+    count = reading.last_seq(context.journal)
+    print(
+        json_line({"file": output, "events": count})
+        if context.json
+        else f"{count:,} events in {printable(output)}"
+    )
+    return 0

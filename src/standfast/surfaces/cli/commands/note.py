@@ -1,0 +1,76 @@
+"""`standfast note`: record a decision, so that it binds after any compaction or crash."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from standfast.errors import JournalUnwritable, WrongUsage
+from standfast.journal import decisions, inbox
+from standfast.journal.author import Author
+from standfast.protocol import ids
+from standfast.protocol.text import printable
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.surfaces.cli.context import Context
+
+_STDIN_LIMIT = 64 * 1024
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The words, and who says them."""
+    parser.add_argument("text", nargs="+", help="the decision in a line; `-` reads it from stdin")
+    parser.add_argument("--by", default="user", help="who decided (user)")
+    parser.add_argument("--run", help="the run it belongs to")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Record it; inside a sandbox that keeps the journal read-only, leave it in the inbox."""
+    text = decisions.clean(_words(arguments.text))
+    author = Author(
+        ids.name(arguments.by, what="--by"),
+        run=ids.run_id(arguments.run) if arguments.run is not None else None,
+        session=context.config.session,
+        subdir=context.place.subdir,
+    )
+    try:
+        context.may_write()
+        with context.journal.writing() as tx:
+            decision = decisions.note(tx, text, author)
+    except JournalUnwritable:
+        path = inbox.leave(
+            context.place.folder,
+            context.config.temporaries,
+            "decision.noted",
+            {"text": text},
+            author,
+        )
+        _say(
+            context,
+            {"inbox": path},
+            "Kept in the inbox: the next command that may write takes it in.",
+        )
+        return 0
+    context.heal()
+    _say(context, {"id": decision, "text": text}, f"Recorded {decision}")
+    return 0
+
+
+def _words(given: list[str]) -> str:
+    if given != ["-"]:
+        return " ".join(given)
+    data = sys.stdin.buffer.read(_STDIN_LIMIT + 1)
+    if len(data) > _STDIN_LIMIT:
+        raise WrongUsage(f"a decision from stdin may hold {_STDIN_LIMIT:,} bytes")
+    from standfast.protocol.documents import decode
+
+    return decode(data, name="stdin")
+
+
+def _say(context: Context, facts: dict[str, object], words: str) -> None:
+    print(json_line(facts) if context.json else words)
+    for trouble in context.trouble:
+        print(printable(f"but {trouble.where}: {trouble.problem}"), file=sys.stderr)

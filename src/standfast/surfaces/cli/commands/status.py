@@ -1,0 +1,97 @@
+"""`standfast status`: what needs you, what was decided, how much is recorded."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.errors import NothingFound
+from standfast.journal import inbox, reading
+from standfast.protocol import ids
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.journal.reading import Decision, Event
+    from standfast.surfaces.cli.context import Context
+
+_SHOWN = 10
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """A monorepo shows one of its parts."""
+    parser.add_argument("--dir", default="", help="only what was recorded in this subdirectory")
+    parser.add_argument("--all", action="store_true", help="every decision, not only the newest")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Look, heal what can be healed, and tell."""
+    subdir = ids.relative_path(arguments.dir.rstrip("/"), what="--dir") if arguments.dir else ""
+    context.heal()
+    try:
+        found = reading.decisions(context.journal, subdir=subdir)
+        last = reading.last_events(context.journal, reading.Filter(subdir=subdir or None), 1)
+        count = reading.last_seq(context.journal)
+    except NothingFound:
+        found, last, count = [], [], 0
+    if context.json:
+        print(json_line(_facts(context, found, last, count)))
+    else:
+        shown = found if arguments.all else found[-_SHOWN:]
+        print(_text(context, shown, len(found) - len(shown), last, count))
+    return 0
+
+
+def _facts(
+    context: Context, found: list[Decision], last: list[Event], count: int
+) -> dict[str, object]:
+    return {
+        "journal": context.place.folder,
+        "events": count,
+        "last_event_at": clock.rfc3339(last[0].at) if last else None,
+        "needs_you": [trouble.as_dict() for trouble in context.trouble],
+        "decisions": [
+            {
+                "id": d.id,
+                "text": d.text,
+                "by": d.actor,
+                "subdir": d.subdir,
+                "origin": d.origin,
+                "at": clock.rfc3339(d.at),
+            }
+            for d in found
+        ],
+    }
+
+
+def _text(
+    context: Context, shown: list[Decision], hidden: int, last: list[Event], count: int
+) -> str:
+    screen = context.screen
+    parts = [
+        screen.table(
+            [("NEEDS YOU", t.where, f"{t.problem}. {t.remedy}") for t in context.trouble],
+            ("bad", "strong"),
+        )
+    ]
+    if not count:
+        parts.append('Nothing recorded here yet. Record a decision: standfast note "…"')
+        return "\n".join(part for part in parts if part)
+    older = [("DECIDED", "", "", f"{hidden} older: standfast status --all")] if hidden else []
+    rows = [("DECIDED", d.id, f"{d.actor} {clock.local_minute(d.at)}", _words(d)) for d in shown]
+    parts.append(screen.table([*older, *rows], ("good", "strong", "dim")))
+    newest = f"{last[0].kind} {clock.local_minute(last[0].at)}" if last else "nothing in this part"
+    where = os.path.relpath(context.place.folder, context.place.root)
+    where = where if not where.startswith("..") else context.place.folder
+    parts.append(
+        screen.table([("RECORDED", f"{count:,} events", f"last {newest}, in {where}")], ("dim",))
+    )
+    return "\n".join(part for part in parts if part)
+
+
+def _words(decision: Decision) -> str:
+    marks = [decision.subdir, "unverified" if decision.origin == inbox.ORIGIN else ""]
+    said = ", ".join(mark for mark in marks if mark)
+    return f"{decision.text}  ({said})" if said else decision.text

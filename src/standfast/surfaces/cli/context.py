@@ -1,0 +1,92 @@
+"""What every command starts from: the place, the settings, the journal; each made on first use."""
+
+from __future__ import annotations
+
+import os
+import stat
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from standfast import config, disk
+from standfast.errors import NotARepository, NothingFound, StandfastError
+from standfast.journal import place
+from standfast.journal.store import Journal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from standfast.config import Config
+    from standfast.journal.place import Place
+    from standfast.surfaces.cli.screen import Screen
+
+
+class Context:
+    """One call of one command."""
+
+    def __init__(
+        self,
+        *,
+        directory: str,
+        environ: Mapping[str, str],
+        flags: Sequence[str],
+        screen: Screen,
+        json: bool,
+    ) -> None:
+        self.directory = directory
+        self.environ = environ
+        self.flags = flags
+        self.screen = screen
+        self.json = json
+        self.trouble: list[StandfastError] = []
+
+    @cached_property
+    def place(self) -> Place:
+        """Where the journal of this directory is."""
+        try:
+            if not stat.S_ISDIR(os.stat(os.path.realpath(self.directory)).st_mode):
+                raise NotARepository("this is not a directory", file=self.directory)
+        except OSError as error:
+            reason = error.strerror or "it cannot be found"
+            raise NotARepository(f"no such directory: {reason}", file=self.directory) from error
+        return place.find(self.directory, state_home=config.state_home(self.environ))
+
+    @cached_property
+    def config(self) -> Config:
+        """The settings."""
+        return config.load(self.place.root, self.environ, flags=self.flags)
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The journal, opened when it is first asked something."""
+        return Journal(self.place.folder, lock_timeout_s=self.config.lock_timeout_s)
+
+    def may_write(self) -> None:
+        """Refuse to leave prompts and decisions in somebody else's folder."""
+        place.refuse_foreign(self.place)
+
+    def heal(self) -> None:
+        """Take in strays and keep the faces; what cannot be done now is told, not fatal."""
+        from standfast.files import homes
+        from standfast.journal import strays
+
+        try:
+            waiting = strays.look(self.journal, self.config.temporaries)
+            if not (waiting or self.journal.exists):
+                return
+            self.may_write()
+            if waiting:
+                strays.merge(self.journal, self.config.temporaries)
+            for outcome in homes.keep_all(self.journal, self.place, self.config.status_file):
+                if outcome.refused is not None:
+                    self.trouble.append(outcome.refused)
+        except NothingFound:
+            return
+        except StandfastError as error:
+            self.trouble.append(error)
+        except OSError as error:
+            self.trouble.append(disk.disk_error(error, error.filename or self.place.folder))
+
+    def close(self) -> None:
+        """Let go of the journal, if it was opened."""
+        if "journal" in self.__dict__:
+            self.journal.close()

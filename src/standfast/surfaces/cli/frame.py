@@ -1,0 +1,135 @@
+"""The frame: which commands there are, in three groups, and how one is found and run."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from standfast import __version__
+from standfast.errors import WrongUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+
+class Command(NamedTuple):
+    """A verb.
+
+    Its module in `commands/` is loaded when it is called, and holds two functions:
+
+    `configure(parser)` declares the arguments, `run(context, arguments)` gives the exit status.
+    """
+
+    name: str
+    says: str
+
+
+# The order of each group is the order of `--help`.
+GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
+    (
+        "Commands",
+        (
+            Command("status", "what is decided, in flight and in need of you"),
+            Command("note", "record a decision"),
+            Command("doctor", "check that everything here can keep its promises"),
+        ),
+    ),
+    ("Protocol files", ()),
+    (
+        "More",
+        (
+            Command("events", "what was recorded, filtered or followed"),
+            Command("journal", "verify or export the journal"),
+        ),
+    ),
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with our own words for a wrong call."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing, so that `--json` and exit statuses hold here too."""
+        raise WrongUsage(message, remedy=f"See `{self.prog} --help`.")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Parse, load the command, call it."""
+    options = _global_parser().parse_args(arguments)
+    if options.version:
+        print(f"standfast {__version__}")
+        return 0
+    if options.help or options.command is None:
+        print(help_text(), end="")
+        return 0
+    from standfast.surfaces.cli.context import Context  # --help needs none of it
+    from standfast.surfaces.cli.screen import Screen
+
+    parser, verb = load(options.command)
+    parsed = parser.parse_args(options.rest)
+    context = Context(
+        directory=options.directory,
+        environ=os.environ,
+        flags=options.set,
+        screen=Screen.for_stream(sys.stdout, os.environ),
+        json=getattr(parsed, "json", False),
+    )
+    try:
+        return int(verb.run(context, parsed))
+    finally:
+        context.close()
+
+
+def commands() -> list[Command]:
+    """Every command there is."""
+    return [command for _, group in GROUPS for command in group]
+
+
+def load(name: str) -> tuple[Parser, ModuleType]:
+    """The parser and the module of a command."""
+    known = {command.name: command for command in commands()}
+    if name not in known:
+        raise WrongUsage(f"there is no command `{name}`{_nearest(name, list(known))}")
+    verb = importlib.import_module(f"standfast.surfaces.cli.commands.{name}")
+    parser = Parser(prog=f"standfast {name}", description=known[name].says, allow_abbrev=False)
+    parser.add_argument("--json", action="store_true", help="machine-readable output")
+    verb.configure(parser)
+    return parser, verb
+
+
+def _global_parser() -> Parser:
+    parser = Parser(prog="standfast", add_help=False, allow_abbrev=False)
+    parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("--version", action="store_true")
+    parser.add_argument("-C", dest="directory", default=".")
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("command", nargs="?")
+    parser.add_argument("rest", nargs=argparse.REMAINDER)
+    return parser
+
+
+def help_text() -> str:
+    """The first screen."""
+    lines = ["usage: standfast [-C DIR] [--set KEY=VALUE] COMMAND …", ""]
+    for title, group in GROUPS:
+        if group:
+            lines += [title, *(f"  {c.name:<12}{c.says}" for c in group), ""]
+    lines += [
+        "  -C DIR            act as if started in DIR",
+        "  --set KEY=VALUE   a setting for this call",
+        "  --version         what runs here",
+        "",
+        "Every command takes --help and --json.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean `{close[0]}`?" if close else ""

@@ -1,0 +1,1 @@
+"""Published with the package: what shows that the promises hold, for our tests and for yours."""

@@ -1,0 +1,206 @@
+"""Every test runs in a world of its own, and says which requirement rows it proves.
+
+The world: no real home, no real configuration, no identity, clock zone or locale of the person
+who runs the tests. The rows: a `req` mark that names no row of docs/requirements.md fails
+collection; outcomes are appended as JSON lines to the file that STANDFAST_REQ_REPORT names.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from requirement_rows import BadManifest, Outcome, Result, outcome_line, parse_manifest
+
+MANIFEST = Path(__file__).parents[1] / "docs" / "requirements.md"
+REPORT_VARIABLE = "STANDFAST_REQ_REPORT"
+CLI_TIMEOUT_S = 60
+
+FOREIGN_PREFIXES = ("STANDFAST_", "GIT_", "CLAUDE_", "CODEX_")
+PINNED = {
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    "GIT_AUTHOR_NAME": "Ada Author",
+    "GIT_AUTHOR_EMAIL": "ada@example.invalid",
+    "GIT_AUTHOR_DATE": "2026-01-02T03:04:05+00:00",
+    "GIT_COMMITTER_NAME": "Carl Committer",
+    "GIT_COMMITTER_EMAIL": "carl@example.invalid",
+    "GIT_COMMITTER_DATE": "2026-01-02T03:04:05+00:00",
+    "GIT_EDITOR": "true",
+    "GIT_TERMINAL_PROMPT": "0",
+    "TZ": "UTC",
+    "LC_ALL": "C.UTF-8",
+}
+FOLDERS = {
+    "HOME": "home",
+    "XDG_CONFIG_HOME": "home/.config",
+    "XDG_STATE_HOME": "home/.local/state",
+    "TMPDIR": "t",  # short: the path of a socket has about 100 bytes
+}
+KNOWN_ROWS = pytest.StashKey[frozenset[str]]()
+Collected = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
+SEVERITY: Mapping[Result, int] = {"passed": 0, "skipped": 1, "failed": 2}
+
+
+# The rows that tests name.
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the manifest; listen for outcomes in the one process that sees them all."""
+    config.stash[KNOWN_ROWS] = _known_rows()
+    report = os.environ.get(REPORT_VARIABLE)
+    if report and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(OutcomeLog(Path(report)), "standfast-outcomes")
+
+
+def _known_rows() -> frozenset[str]:
+    try:
+        rows = parse_manifest(MANIFEST.read_text(encoding="utf-8"))
+    except (OSError, BadManifest) as problem:
+        raise pytest.UsageError(f"{MANIFEST}: {problem}") from problem
+    return frozenset(row.id for row in rows)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class,
+) -> Generator[None, Collected, Collected]:
+    """Record each test's rows where they cross the border of a process; refuse unknown ones."""
+    made = yield
+    for item in made if isinstance(made, list) else []:
+        if isinstance(item, pytest.Item):
+            _record_rows(item, collector)
+    return made
+
+
+def _record_rows(item: pytest.Item, collector: pytest.Collector) -> None:
+    marks = item.iter_markers("req")
+    for row in dict.fromkeys(str(row) for mark in marks for row in mark.args):
+        if row not in item.config.stash[KNOWN_ROWS]:
+            # Here and not later: an error after collection loses its message in a worker.
+            raise collector.CollectError(f"{item.nodeid} names {row}: no row of {MANIFEST.name}")
+        item.user_properties.append(("req", row))
+
+
+class OutcomeLog:
+    """Keeps the worst result of each test's phases, and appends them to *path* at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.results: dict[str, Result] = {}
+        self.rows: dict[str, tuple[str, ...]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take one phase of one test."""
+        rows = tuple(str(value) for key, value in report.user_properties if key == "req")
+        # The report of a worker that died has no rows; the set-up before it had.
+        self.rows[report.nodeid] = rows or self.rows.get(report.nodeid, ())
+        # A passed set-up proves nothing: the test itself may never have run.
+        if report.when == "call" or not report.passed:
+            self._keep_worst(report.nodeid, report.outcome)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Take a file that could not be collected, or skips itself, as one test."""
+        if not report.passed:
+            self._keep_worst(report.nodeid, report.outcome)
+
+    def _keep_worst(self, test: str, result: Result) -> None:
+        before = self.results.get(test, "passed")
+        self.results[test] = max(before, result, key=SEVERITY.__getitem__)
+
+    def pytest_sessionfinish(self) -> None:
+        """Append all lines; a second run adds to what the first one wrote."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as lines:
+            for test, result in self.results.items():
+                rows = self.rows.get(test, ())
+                lines.write(outcome_line(Outcome(test=test, result=result, rows=rows)))
+
+
+# The world that tests run in.
+
+
+@pytest.fixture(scope="session", autouse=True)
+def world_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Pin the world for fixtures that outlive one test."""
+    with pytest.MonkeyPatch.context() as patch:
+        _pin_world(patch, tmp_path_factory.mktemp("w"))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def world(world_of_the_session: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give each test a fresh home, state and temporary folder, beside its empty tmp_path."""
+    folder = tmp_path_factory.mktemp("w")
+    with pytest.MonkeyPatch.context() as patch:
+        _pin_world(patch, folder)
+        yield folder
+
+
+def _pin_world(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    for name in list(os.environ):
+        if name.startswith(FOREIGN_PREFIXES) or name in {"NO_COLOR", "FORCE_COLOR"}:
+            patch.delenv(name)
+    for name, value in PINNED.items():
+        patch.setenv(name, value)
+    for name, relative in FOLDERS.items():
+        (folder / relative).mkdir(parents=True)
+        patch.setenv(name, str(folder / relative))
+    patch.setattr(tempfile, "tempdir", str(folder / FOLDERS["TMPDIR"]))
+    time.tzset()
+
+
+# What many tests need.
+
+
+class Cli(Protocol):
+    """Runs `standfast ARGS` as a process of its own; *env* is added to the pinned world."""
+
+    def __call__(
+        self,
+        *args: str,
+        cwd: Path | None = None,
+        input: str | None = None,  # noqa: A002  # the name that subprocess.run gives it
+        env: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[str]: ...
+
+
+@pytest.fixture
+def repo(world: Path, tmp_path: Path) -> Path:
+    """Make a git repository with one commit on `main`."""
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    (folder / "README.md").write_text("A repository to test in.\n", encoding="utf-8")
+    for arguments in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "first"]):
+        subprocess.run(["git", *arguments], cwd=folder, check=True, stdin=subprocess.DEVNULL)
+    return folder
+
+
+@pytest.fixture
+def cli(world: Path, tmp_path: Path) -> Cli:
+    """Give the command line; without *cwd* it runs in tmp_path, never in this checkout."""
+
+    def run(
+        *args: str,
+        cwd: Path | None = None,
+        input: str | None = None,  # noqa: A002  # the name that subprocess.run gives it
+        env: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "standfast", *args],
+            cwd=cwd or tmp_path,
+            input=input or "",
+            env={**os.environ, **(env or {})},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=CLI_TIMEOUT_S,
+            check=False,
+        )
+
+    return run

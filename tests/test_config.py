@@ -1,0 +1,163 @@
+"""Defaults < user file < project file < environment < flags, and a repository names no command."""
+
+from pathlib import Path
+
+import pytest
+
+from standfast import config
+from standfast.config import Config, Source
+from standfast.errors import BadConfig, BadDocument, BadName, StandfastError
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home" / ".config" / "standfast").mkdir(parents=True)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "project").mkdir()
+    return tmp_path / "project"
+
+
+def load(home: Path, project: Path, *flags: str, **environ: str) -> Config:
+    return config.load(str(project), {"HOME": str(home), **environ}, flags=flags)
+
+
+def user_file(home: Path) -> Path:
+    return home / ".config" / "standfast" / "config.yaml"
+
+
+def test_each_source_overrules_the_ones_before(home: Path, project: Path) -> None:
+    found = [load(home, project)]
+    user_file(home).write_text("lock_timeout_s: 1\ngit: /opt/git\n", encoding="utf-8")
+    found.append(load(home, project))
+    (project / ".standfast.yaml").write_text("lock_timeout_s: 2\n", encoding="utf-8")
+    found.append(load(home, project))
+    found.append(load(home, project, STANDFAST_LOCK_TIMEOUT_S="3"))
+    found.append(load(home, project, "lock_timeout_s=4", STANDFAST_LOCK_TIMEOUT_S="3"))
+
+    assert [c.lock_timeout_s for c in found] == [10, 1, 2, 3, 4]
+    assert [c.sources.get("lock_timeout_s") for c in found] == [
+        None,
+        Source.USER,
+        Source.PROJECT,
+        Source.ENVIRONMENT,
+        Source.FLAG,
+    ]
+    assert found[-1].git == "/opt/git"
+
+
+@pytest.mark.req("SEC-01")
+def test_project_file_may_never_name_a_command(home: Path, project: Path) -> None:
+    (project / ".standfast.yaml").write_text(
+        "lock_timeout_s: 5\ngit: ./evil.sh\n", encoding="utf-8"
+    )
+
+    with pytest.raises(BadConfig, match="may not be set by a repository") as caught:
+        load(home, project)
+
+    assert caught.value.line == 2
+    assert caught.value.file == str(project / ".standfast.yaml")
+
+
+def test_every_setting_that_is_a_command_is_closed_to_projects() -> None:
+    assert [key.name for key in config.KEYS if not key.project] == ["git"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "word"),
+    [
+        ("speed: 9\n", 1, "no setting"),
+        ("- a\n", 1, "mapping"),
+        ("\nlock_timeout_s: soon\n", 2, "seconds"),
+        ("lock_timeout_s: true\n", 1, "seconds"),
+        ("lock_timeout_s: -1\n", 1, "seconds"),
+        ("lock_timeout_s: 1e9\n", 1, "seconds"),
+        ("status_file: ../out.md\n", 1, "status_file"),
+        ("status_file: /etc/motd\n", 1, "status_file"),
+        ("status_file: .git/hooks/post-commit\n", 1, "status_file"),
+        ("status_file: [a]\n", 1, "status_file"),
+    ],
+)
+def test_bad_value_is_refused_with_file_and_line(
+    home: Path, project: Path, text: str, line: int, word: str
+) -> None:
+    (project / ".standfast.yaml").write_text(text, encoding="utf-8")
+
+    with pytest.raises(BadConfig, match=word) as caught:
+        load(home, project)
+
+    assert (caught.value.file, caught.value.line) == (str(project / ".standfast.yaml"), line)
+
+
+@pytest.mark.req("SEC-02")
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"a: &x [1]\nb: &y [*x,*x,*x,*x,*x,*x,*x,*x]\n" * 1,
+        b"lock_timeout_s: 1\nlock_timeout_s: 2\n",
+        b"git: !!python/object/apply:os.system [id]\n",
+        b"lock_timeout_s: 1\0\n",
+        b"lock_timeout_s: \xff\n",
+        b"{" * 5000,
+        b"a: 1\n---\nb: 2\n",
+        "lock_timeout_s: 1\n".encode("utf-16"),
+    ],
+)
+def test_hostile_document_is_refused_clearly(home: Path, project: Path, data: bytes) -> None:
+    (project / ".standfast.yaml").write_bytes(data)
+
+    with pytest.raises(StandfastError) as caught:
+        load(home, project)
+
+    assert isinstance(caught.value, BadDocument | BadConfig)
+    assert caught.value.file == str(project / ".standfast.yaml")
+
+
+@pytest.mark.req("SEC-02")
+def test_bom_crlf_and_an_empty_file_are_fine(home: Path, project: Path) -> None:
+    path = project / ".standfast.yaml"
+    path.write_bytes(b"\xef\xbb\xbflock_timeout_s: 7\r\nstatus_file: docs/STATUS.md\r\n")
+    found = load(home, project)
+    path.write_bytes(b"")
+
+    assert (found.lock_timeout_s, found.status_file) == (7, "docs/STATUS.md")
+    assert load(home, project).lock_timeout_s == 10
+
+
+@pytest.mark.req("SEC-01")
+def test_project_file_behind_a_link_is_refused_but_a_persons_own_is_followed(
+    home: Path, project: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "dotfiles.yaml"
+    elsewhere.write_text("lock_timeout_s: 6\n", encoding="utf-8")
+    user_file(home).symlink_to(elsewhere)
+    followed = load(home, project)
+    (project / ".standfast.yaml").symlink_to(elsewhere)
+
+    with pytest.raises(BadConfig, match="link"):
+        load(home, project)
+
+    assert followed.lock_timeout_s == 6
+
+
+def test_session_comes_from_the_client_and_is_checked(home: Path, project: Path) -> None:
+    found = load(home, project, CLAUDE_CODE_SESSION_ID="8f2c-11")
+
+    assert found.session == "8f2c-11"
+    with pytest.raises(BadName):
+        load(home, project, CLAUDE_CODE_SESSION_ID="../../etc")
+
+
+@pytest.mark.parametrize("flag", ["speed=9", "lock_timeout_s", "lock_timeout_s=x", "=1"])
+def test_bad_flag_is_refused(home: Path, project: Path, flag: str) -> None:
+    with pytest.raises(BadConfig):
+        load(home, project, flag)
+
+
+def test_relative_base_folders_are_void(home: Path, project: Path) -> None:
+    found = load(home, project, XDG_STATE_HOME="relative")
+
+    assert found.state_home == str(home / ".local/state")

@@ -1,0 +1,163 @@
+"""The mirror holds every event as a line that checks; a torn tail is cut, never believed."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from standfast.errors import JournalDamaged
+from standfast.journal import mirror, reading
+from standfast.journal.author import Author
+from standfast.journal.reading import Event, Filter
+from standfast.journal.store import MIRROR_EVERY, Journal
+from standfast.journal.verify import verify
+
+EVENT = Event(
+    seq=7,
+    at=5,
+    run="r",
+    session=None,
+    actor="a",
+    subdir="",
+    kind="k",
+    origin=None,
+    payload='{"x":1}',
+    hash=bytes(32),
+)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(str(tmp_path / "standfast"))
+
+
+def mirrored(journal: Journal) -> list[int]:
+    lines = (mirror.parse(line) for _, _, line in mirror.lines(journal.folder))
+    return [int(str(event["seq"])) for event in lines if event is not None]
+
+
+@given(payload=st.dictionaries(st.text(), st.text()), subdir=st.text())
+def test_line_reads_back_and_is_plain_json(payload: dict[str, str], subdir: str) -> None:
+    event = Event(
+        seq=1,
+        at=2,
+        run=None,
+        session="s",
+        actor="a",
+        subdir=subdir,
+        kind="k",
+        origin="o",
+        payload=json.dumps(payload),
+        hash=bytes(32),
+    )
+
+    line = mirror.line_of(event)
+    found = mirror.parse(line)
+
+    assert found is not None
+    assert (found["payload"], found["subdir"]) == (payload, subdir)
+    assert json.loads(line)["crc"]
+    assert line.count(b"\n") == 1
+
+
+@given(cut=st.integers(0, 200), flip=st.integers(0, 200), by=st.integers(1, 255))
+def test_line_that_is_cut_or_flipped_is_not_believed(cut: int, flip: int, by: int) -> None:
+    line = mirror.line_of(EVENT)
+    short = line[: min(cut, len(line) - 1)]
+    other = bytearray(line)
+    other[flip % len(line)] ^= by
+
+    assert mirror.parse(short) is None
+    assert mirror.parse(bytes(other)) is None
+
+
+def test_mirror_follows_in_batches_and_on_close(journal: Journal) -> None:
+    for number in range(MIRROR_EVERY + 3):
+        journal.append("x", {"n": number})
+    in_batches = mirrored(journal)
+    journal.close()
+
+    assert in_batches == list(range(1, MIRROR_EVERY + 1))
+    assert mirrored(journal) == list(range(1, MIRROR_EVERY + 4))
+    assert verify(Journal(journal.folder)).mirrored == MIRROR_EVERY + 3
+
+
+def test_torn_last_line_is_cut_before_the_next_is_written(journal: Journal) -> None:
+    journal.append("x", {"n": 1})
+    journal.append("x", {"n": 2})
+    journal.close()
+    (segment,) = mirror.segments(journal.folder)
+    data = Path(segment).read_bytes()
+
+    for cut in range(data.index(b"\n") + 1, len(data)):
+        Path(segment).write_bytes(data[:cut])
+        again = Journal(journal.folder)
+        assert verify(again).problems == []
+        again.mirror()
+        again.close()
+        assert Path(segment).read_bytes() == data
+
+
+def test_new_file_begins_when_one_is_full(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror, "SEGMENT_BYTES", 2000)
+
+    for number in range(40):
+        journal.append("x", {"n": number, "text": "y" * 100})
+    journal.close()
+
+    assert len(mirror.segments(journal.folder)) > 3
+    assert mirrored(journal) == list(range(1, 41))
+    assert verify(Journal(journal.folder)).problems == []
+
+
+@pytest.mark.parametrize("damage", ["flip", "remove", "foreign"])
+def test_damaged_mirror_is_named_by_verify(journal: Journal, damage: str) -> None:
+    for number in range(5):
+        journal.append("x", {"n": number})
+    journal.close()
+    (segment,) = mirror.segments(journal.folder)
+    lines = Path(segment).read_bytes().splitlines(keepends=True)
+    if damage == "flip":
+        lines[2] = lines[2].replace(b'"n":2', b'"n":9')
+    elif damage == "remove":
+        del lines[2]
+    else:
+        lines[2] = mirror.line_of(EVENT)
+    Path(segment).write_bytes(b"".join(lines))
+
+    problems = verify(Journal(journal.folder)).problems
+
+    assert problems
+    assert all("mirror 000000000001.jsonl:" in problem for problem in problems)
+
+
+def test_journal_that_lacks_what_its_mirror_holds_is_damaged_not_begun_anew(
+    journal: Journal,
+) -> None:
+    journal.append("x", {"n": 1}, Author(session="s"))
+    journal.close()
+    for name in ("journal.db", "journal.db-wal", "journal.db-shm"):
+        Path(journal.folder, name).unlink()
+    Path(journal.path).touch()
+
+    again = Journal(journal.folder)
+    with pytest.raises(JournalDamaged):
+        again.append("x", {"n": 2})
+    with pytest.raises(JournalDamaged):
+        list(reading.events(Journal(journal.folder), Filter()))
+
+    assert mirrored(journal) == [1]
+
+
+def test_mirror_that_cannot_be_written_undoes_no_fact(journal: Journal) -> None:
+    journal.append("x", {"n": 1})
+    Path(journal.folder, "mirror").write_text("in the way", encoding="utf-8")
+
+    journal.close()
+
+    with pytest.raises(Exception, match=r"folder|directory"):
+        mirror.segments(journal.folder)

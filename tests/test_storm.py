@@ -1,0 +1,82 @@
+"""Many processes write one journal and some are killed with -9: nothing acknowledged is lost."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from standfast.errors import JournalBusy
+from standfast.journal import reading
+from standfast.journal.author import Author
+from standfast.journal.store import Journal
+from standfast.testing import demo
+from standfast.testing.storm import Storm
+
+
+@pytest.mark.alone
+@pytest.mark.req("PERF-02")
+def test_sixteen_writers_with_kills_lose_nothing_and_nobody_starves(tmp_path: Path) -> None:
+    storm = Storm(folder=str(tmp_path / "standfast"), writers=16, each=1000, kills=40, seed=7)
+
+    counted = storm.run()
+
+    assert counted.acknowledged == 16_000
+    assert counted.kills >= 40
+    assert counted.lost == 0
+    assert counted.repeated == 0
+    assert counted.id_gaps == 0
+    assert counted.problems == []
+    assert 1 <= counted.fairness < 3
+
+
+def test_demo_shows_the_count_and_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
+    status = demo.main(["--writers", "4", "--each", "40", "--kills", "3", "--seed", "5"])
+
+    shown = capsys.readouterr().out
+    assert status == 0
+    assert "160    facts acknowledged" in shown
+    assert "0    lost" in shown
+
+
+def test_stopped_writer_makes_others_wait_then_say_who_holds_the_journal(tmp_path: Path) -> None:
+    folder = str(tmp_path / "standfast")
+    Journal(folder).append("begin", {})
+    hold = (
+        "import os, signal, sys\n"
+        "from standfast.journal.store import Journal\n"
+        "with Journal(sys.argv[1]).writing() as tx:\n"
+        "    print('in', flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGSTOP)\n"
+        "    tx.append('held', {})\n"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", hold, folder], stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    holder.stdout.readline()
+
+    with pytest.raises(JournalBusy, match=f"process {holder.pid} holds it"):
+        Journal(folder, lock_timeout_s=0.05).append("x", {})
+    seen_meanwhile = reading.last_seq(Journal(folder))
+    os.kill(holder.pid, signal.SIGCONT)
+    Journal(folder, lock_timeout_s=30).append("x", {}, Author(session="s"))
+    holder.communicate()
+
+    assert seen_meanwhile == 1  # readers wait for nobody
+    assert reading.last_seq(Journal(folder)) == 3
+
+
+def test_wait_that_was_given_up_does_not_keep_the_lock_later(tmp_path: Path) -> None:
+    folder = str(tmp_path / "standfast")
+    holder, waiter = Journal(folder), Journal(folder, lock_timeout_s=0.05)
+    holder.append("begin", {})
+
+    with holder.writing() as tx:
+        with pytest.raises(JournalBusy):
+            waiter.append("x", {})
+        tx.append("held", {})
+    for number in range(5):
+        Journal(folder, lock_timeout_s=30).append("after", {"n": number})
+
+    assert reading.last_seq(holder) == 7

@@ -1,0 +1,241 @@
+"""What could not be written in time is merged later, once each, and never over newer state."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from standfast.errors import UnsafePath
+from standfast.journal import decisions, inbox, reading, spool, strays
+from standfast.journal.author import Author
+from standfast.journal.reading import Filter
+from standfast.journal.store import Journal
+from standfast.journal.verify import verify
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    journal = Journal(str(tmp_path / "standfast"))
+    journal.append("begin", {})
+    return journal
+
+
+@pytest.fixture
+def temporaries(tmp_path: Path) -> list[str]:
+    (tmp_path / "tmp").mkdir()
+    return [str(tmp_path / "tmp")]
+
+
+def facts(journal: Journal, kind: str = "tool") -> list[object]:
+    return [json.loads(e.payload) for e in reading.events(journal, Filter(kind=kind))]
+
+
+def test_spooled_fact_is_merged_once_with_its_own_time_boot_and_order(
+    journal: Journal, temporaries: list[str]
+) -> None:
+    author = Author("hook", session="s1", subdir="api")
+    for number in range(3):
+        assert spool.keep(journal.folder, "tool.done", {"n": number}, author)
+
+    merged = [strays.merge(journal, temporaries) for _ in range(2)]
+
+    found = list(reading.events(journal, Filter(kind="tool")))
+    assert merged == [3, 0]
+    assert facts(journal) == [{"n": 0}, {"n": 1}, {"n": 2}]
+    assert {(e.actor, e.session, e.subdir) for e in found} == {("hook", "s1", "api")}
+    assert all(e.origin and e.origin.startswith(f"spool {spool.boot_id()} ") for e in found)
+    assert verify(journal).problems == []
+
+
+def test_crash_between_merge_and_freeing_repeats_nothing(
+    journal: Journal, temporaries: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool.keep(journal.folder, "tool.done", {"n": 1})
+    inbox.leave(journal.folder, temporaries, "decision.noted", {"text": "keep it"})
+
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", die)
+        with pytest.raises(KeyboardInterrupt):
+            strays.merge(journal, temporaries)
+    strays.merge(journal, temporaries)
+
+    assert facts(journal) == [{"n": 1}]
+    assert [d.text for d in reading.decisions(journal)] == ["keep it"]
+    assert not strays.look(journal, temporaries)
+
+
+def test_spooled_value_never_replaces_a_newer_one(journal: Journal, temporaries: list[str]) -> None:
+    spool.keep(journal.folder, "cell.set", {"key": "phase", "value": {"is": "old"}})
+    with journal.writing() as tx:
+        tx.set("phase", {"is": "new"})
+
+    strays.merge(journal, temporaries)
+
+    found = reading.cell(journal, "phase")
+    assert found is not None
+    assert found[0] == {"is": "new"}
+    assert len(facts(journal, "cell")) == 2
+    assert verify(journal).problems == []
+
+
+def test_full_spool_counts_the_gap_and_the_journal_tells_of_it(
+    journal: Journal, temporaries: list[str]
+) -> None:
+    kept = [spool.keep(journal.folder, "tool.done", {"n": n}) for n in range(spool.SLOTS + 4)]
+    too_long = spool.keep(journal.folder, "tool.done", {"text": "x" * 20_000})
+
+    strays.merge(journal, temporaries)
+    again = spool.keep(journal.folder, "tool.done", {"n": "after"})
+
+    assert (kept.count(True), too_long, again) == (spool.SLOTS - 1, False, True)
+    assert len(facts(journal)) == spool.SLOTS - 1
+    (gap,) = facts(journal, "gap")
+    assert isinstance(gap, dict)
+    assert gap["facts"] == 6
+
+
+@pytest.mark.req("SEC-04")
+def test_spool_holds_no_secret(journal: Journal) -> None:
+    secret = "ghp_" + "Ab3" * 12
+    spool.keep(journal.folder, "tool.done", {"text": f"token {secret}"})
+
+    assert secret.encode() not in Path(journal.folder, "spool").read_bytes()
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_damaged_slot_is_named_and_takes_no_other_with_it(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    journal = Journal(str(tmp_path_factory.mktemp("j") / "standfast"))
+    journal.append("begin", {})
+    for number in range(3):
+        spool.keep(journal.folder, "tool.done", {"n": number})
+    path = Path(journal.folder, "spool")
+    held = bytearray(path.read_bytes())
+    position = spool.SLOT_BYTES * 2 + data.draw(st.integers(8, 120))
+    held[position] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(held)
+
+    damaged = [slot for slot, stray in spool.strays(journal.folder) if stray is None]
+    strays.merge(journal, [])
+
+    found = facts(journal)
+    assert {"n": 0} in found
+    assert {"n": 2} in found
+    if damaged:
+        assert {"n": 1} not in found
+        assert len(facts(journal, "stray")) == 1
+    journal.close()
+
+
+def test_note_from_a_sandbox_arrives_unverified_with_an_id_of_its_own(
+    journal: Journal, temporaries: list[str]
+) -> None:
+    with journal.writing() as tx:
+        decisions.note(tx, "first")
+    path = inbox.leave(
+        journal.folder, temporaries, "decision.noted", {"text": "from inside"}, Author("codex")
+    )
+    mode = Path(path).stat().st_mode & 0o777
+
+    strays.merge(journal, temporaries)
+
+    assert mode == 0o600
+    assert not Path(path).exists()
+    assert [(d.id, d.text, d.actor, d.origin) for d in reading.decisions(journal)] == [
+        ("RD-001", "first", "user", None),
+        ("RD-002", "from inside", "codex", inbox.ORIGIN),
+    ]
+
+
+GOOD = {
+    "kind": "decision.noted",
+    "at": 1,
+    "boot": "b",
+    "since_boot": 1,
+    "run": None,
+    "session": None,
+    "actor": "x",
+    "subdir": "",
+    "payload": {"text": "t"},
+}
+
+
+@pytest.mark.req("SEC-02")
+@pytest.mark.parametrize(
+    "entry",
+    [
+        b"",
+        b"not json",
+        b"[1]",
+        b'{"kind":"decision.noted"}',
+        b'{"a":1,"a":2}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        json.dumps({**GOOD, "kind": "lease.taken"}).encode(),
+        json.dumps({**GOOD, "at": "soon"}).encode(),
+        json.dumps({**GOOD, "at": True}).encode(),
+        json.dumps({**GOOD, "at": 2**70}).encode(),
+        json.dumps({**GOOD, "payload": []}).encode(),
+        json.dumps({**GOOD, "payload": {"text": ""}}).encode(),
+        json.dumps({**GOOD, "payload": {"text": 5}}).encode(),
+        json.dumps({**GOOD, "actor": "../../x"}).encode(),
+        json.dumps({**GOOD, "extra": 1}).encode(),
+    ],
+)
+def test_bad_inbox_entry_is_refused_told_once_and_takes_no_id(
+    journal: Journal, temporaries: list[str], entry: bytes
+) -> None:
+    folder = Path(inbox.folder_for(journal.folder, temporaries[0]))
+    folder.mkdir(parents=True, mode=0o700)
+    folder.parent.chmod(0o700)
+    (folder / f"{'0' * 16}.json").write_bytes(entry)
+
+    strays.merge(journal, temporaries)
+    strays.merge(journal, temporaries)
+    with journal.writing() as tx:
+        identity = decisions.note(tx, "next")
+
+    assert identity == "RD-001"
+    assert len(facts(journal, "stray.refused")) == 1
+    assert verify(journal).problems == []
+
+
+@pytest.mark.req("SEC-01")
+@pytest.mark.parametrize("how", ["link", "fifo", "shared"])
+def test_inbox_that_is_not_private_or_not_files_is_left_alone(
+    journal: Journal, temporaries: list[str], tmp_path: Path, how: str
+) -> None:
+    path = Path(inbox.leave(journal.folder, temporaries, "decision.noted", {"text": "real"}))
+    planted = path.with_name(f"{'1' * 16}.json")
+    if how == "link":
+        target = tmp_path / "target.json"
+        target.write_text(json.dumps(GOOD), encoding="utf-8")
+        planted.symlink_to(target)
+    elif how == "fifo":
+        os.mkfifo(planted)
+    else:
+        path.parent.chmod(0o777)
+
+    strays.merge(journal, temporaries)
+
+    expected = [] if how == "shared" else ["real"]
+    assert [d.text for d in reading.decisions(journal)] == expected
+
+
+def test_inbox_in_a_folder_that_somebody_else_could_read_is_refused(
+    journal: Journal, temporaries: list[str]
+) -> None:
+    parent = Path(inbox.folder_for(journal.folder, temporaries[0])).parent
+    parent.mkdir()
+    parent.chmod(0o755)
+
+    with pytest.raises(UnsafePath):
+        inbox.leave(journal.folder, temporaries, "decision.noted", {"text": "x"})

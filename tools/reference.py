@@ -1,0 +1,96 @@
+"""Writes docs/reference/*.md from the code: commands, errors, settings. `--check` only compares."""
+
+import os
+import sys
+from pathlib import Path
+
+from standfast import config, errors
+from standfast.errors import StandfastError
+from standfast.surfaces.cli import frame
+
+FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+NOTE = "<!-- Made by `make docs` from the code; edit there. -->\n"
+
+
+def commands() -> str:
+    """Every command with its own help."""
+    os.environ["COLUMNS"] = "96"  # argparse folds its text to the terminal
+    parts = ["# Commands\n", NOTE, f"```text\n{frame.help_text()}```\n"]
+    for command in frame.commands():
+        parser, _ = frame.load(command.name)
+        parts.append(f"## {command.name}\n\n```text\n{parser.format_help()}```\n")
+    parts.append(
+        "With `--json` a command prints one JSON object (`events`: one a line). An error is "
+        '`{"error": {"code", "exit_status", "problem", "file", "line", "remedy"}}` on stdout.\n'
+        "Readers ignore fields that they do not know.\n"
+    )
+    return "\n".join(parts)
+
+
+def error_table() -> str:
+    """Every error's code, exit status, cause and remedy."""
+    rows = [
+        f"| `{error.code}` | {error.exit_status} | {error.__doc__} | {error.remedy} |"
+        for error in all_errors()
+    ]
+    head = "| code | exit status | cause | remedy (the message may say more) |\n|---|--:|---|---|\n"
+    return (
+        f"# Errors and exit statuses\n\n{NOTE}\n"
+        "0 is done, 1 a check that failed or a gate that is closed, 2 wrong usage, 130 an "
+        "interrupt; the others each have one cause:\n\n" + head + "\n".join(rows) + "\n"
+    )
+
+
+def all_errors() -> list[type[StandfastError]]:
+    """The classes in the order of their codes."""
+    found = (
+        value
+        for value in vars(errors).values()
+        if isinstance(value, type) and issubclass(value, StandfastError)
+    )
+    return sorted((e for e in found if e is not StandfastError), key=lambda error: error.code)
+
+
+def settings() -> str:
+    """Every setting, its default, and where it may stand."""
+    defaults = config.Config._field_defaults
+    rows = [
+        f"| `{key.name}` | `{defaults[key.name]}` | {'yes' if key.project else '**no**'} "
+        f"| `STANDFAST_{key.name.upper()}` | {key.says} |"
+        for key in config.KEYS
+    ]
+    head = (
+        "| key | default | in a project's file? | variable | what it is |\n|---|---|---|---|---|\n"
+    )
+    return (
+        f"# Configuration\n\n{NOTE}\n"
+        f"Defaults < `$XDG_CONFIG_HOME/{config.USER_FILE}` < `{config.PROJECT_FILE}` in the "
+        "repository < environment < `--set KEY=VALUE`. Both files are YAML, one mapping.\n\n"
+        + head
+        + "\n".join(rows)
+        + "\n\nA repository's file may never name a program to run. "
+        "`NO_COLOR` and `FORCE_COLOR` are honoured; `STANDFAST_SESSION` or the client's own "
+        "variable names the session a note belongs to.\n"
+    )
+
+
+PAGES = {"commands.md": commands, "errors.md": error_table, "configuration.md": settings}
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or say which are out of date."""
+    stale = []
+    for name, page in PAGES.items():
+        path, text = FOLDER / name, page()
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(name)
+            if "--check" not in arguments:
+                path.write_text(text, encoding="utf-8")
+    if stale:
+        verb = "out of date, run `make docs`" if "--check" in arguments else "written"
+        print(f"{', '.join(stale)}: {verb}")
+    return 1 if stale and "--check" in arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
