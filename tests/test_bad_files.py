@@ -528,7 +528,8 @@ def test_inbox_with_everything_wrong_still_gives_up_what_is_right(repo: Path, bo
 def test_inbox_entry_is_taken_once_when_it_comes_again(repo: Path, box: Path) -> None:
     for _ in range(3):
         (box / f"{7:016x}.json").write_bytes(posted())
-        done(call("-C", str(repo), "status"))
+        assert "NEEDS YOU" not in done(call("-C", str(repo), "status")).out
+        assert not list(box.iterdir())
 
     assert decisions(repo) == ["kept", "posted"]
 

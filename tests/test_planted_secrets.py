@@ -68,7 +68,7 @@ def test_no_secret_is_left_when_it_comes_as_a_note(repo: Path) -> None:
 
     for number, secret in enumerate(SECRETS):
         if number % 2:
-            answer = call("-C", str(repo), "note", "--", f"use {secret.text}")
+            answer = call("-C", str(repo), "note", "--json", f"use {secret.text}")
         else:
             answer = call("-C", str(repo), "note", "-", stdin=f"use\n{secret.text}\n".encode())
         said.append(done(answer).out + answer.err)
@@ -100,24 +100,14 @@ def add_lines(path: Path, secrets: Iterable[Planted]) -> None:
 
 @pytest.mark.req("SEC-04")
 def test_no_secret_is_left_when_it_comes_through_the_inbox(repo: Path, world: Path) -> None:
-    folder = record(repo, "kept")
-    box = Path(inbox.folder_for(str(folder), str(world / "t")))
-    box.mkdir(parents=True)
-    for path in (box, box.parent):
-        path.chmod(0o700)
+    box = inbox_of(record(repo, "kept"), world)
     for number, secret in enumerate(SECRETS):
-        refused = number % 3 == 0
-        fact = {
-            "kind": "decision.noted",
-            "at": number,
-            "boot": "boot",
-            "since_boot": number,
-            "run": None,
-            "session": None,
-            "actor": "not a name" if refused else "user",
-            "subdir": secret.text if number % 3 == 1 else "",
-            "payload": {"text": f"use {secret.text}"},
-        }
+        fact = posted(
+            number,
+            actor="not a name" if number % 3 == 0 else "user",
+            subdir=secret.text if number % 3 == 1 else "",
+            payload={"text": f"use {secret.text}"},
+        )
         (box / f"{number:016x}.json").write_text(json.dumps(fact), encoding="utf-8")
 
     done(call("-C", str(repo), "status"))
@@ -128,23 +118,44 @@ def test_no_secret_is_left_when_it_comes_through_the_inbox(repo: Path, world: Pa
 @pytest.mark.req("SEC-04")
 def test_no_part_of_a_secret_is_left_when_an_excerpt_cuts_it(repo: Path, world: Path) -> None:
     """What is refused is quoted in part, and half a key is not recognised any more."""
-    folder = record(repo, "kept")
+    box = inbox_of(record(repo, "kept"), world)
     words = [secret for secret in LINES if len(secret.secret) >= 40 and NAME.match(secret.text)]
-    journal = Journal(str(folder))
-    for number, secret in enumerate(words[:60]):
-        start = 440 + number
-        payload = {"text": "x " * (start // 2) + secret.text + " y" * 800}
-        spool.keep(str(folder), "decision.noted", payload, Author("user"))
-    journal.close()
+    for number, secret in enumerate(words):
+        text = "x " * (200 + 4 * number) + secret.text + " y" * 800
+        fact = posted(number, actor="not a name", payload={"text": text})
+        (box / f"{number:016x}.json").write_text(json.dumps(fact), encoding="utf-8")
 
     done(call("-C", str(repo), "status"))
 
     parts = [
         Planted(secret.kind, secret.text, part)
-        for secret in words[:60]
+        for secret in words
         for part in (secret.secret[:16], secret.secret[-16:])
     ]
     assert left(repo, parts) == []
+
+
+def inbox_of(folder: Path, world: Path) -> Path:
+    box = Path(inbox.folder_for(str(folder), str(world / "t")))
+    box.mkdir(parents=True)
+    for path in (box, box.parent):
+        path.chmod(0o700)
+    return box
+
+
+def posted(number: int, **changes: object) -> dict[str, object]:
+    fact = {
+        "kind": "decision.noted",
+        "at": number,
+        "boot": "boot",
+        "since_boot": number,
+        "run": None,
+        "session": None,
+        "actor": "user",
+        "subdir": "",
+        "payload": {"text": "words"},
+    }
+    return fact | changes
 
 
 @pytest.mark.req("SEC-04")

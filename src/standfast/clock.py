@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import lru_cache
 
 MICROSECONDS = 1_000_000
 
@@ -25,8 +26,13 @@ def pause(seconds: float) -> None:
 
 def rfc3339(at_us: int) -> str:
     """UTC with whole seconds, as files and `--json` carry it; a time out of range is `unknown`."""
+    return _rfc3339_of_second(at_us // MICROSECONDS)
+
+
+@lru_cache(maxsize=16)  # events come many to a second
+def _rfc3339_of_second(second: int) -> str:
     try:
-        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at_us // MICROSECONDS))
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))
     except (OverflowError, ValueError, OSError):
         return "unknown"
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from standfast.files.merge import Changes, Known, Record
-    from standfast.journal.store import Journal, Writing
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
 
 TREE_MODE = 0o644
 

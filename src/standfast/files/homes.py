@@ -60,19 +60,23 @@ def is_settled(journal: Journal) -> bool:
     What `publish.keep` would find out too, without loading any of it: most commands change nothing.
     """
     row = journal.connection.execute(
-        "SELECT digest, draft, displaced, seen FROM faces WHERE face = ?", (status_md.NAME,)
+        "SELECT digest FROM faces WHERE face = ? AND draft IS NULL", (status_md.NAME,)
     ).fetchone()
-    if row is None or row[1] is not None:
+    if row is None:
         return False
-    digest, _, displaced, seen = row
+    watched = journal.connection.execute(
+        "SELECT at, seen FROM displaced WHERE face = ?", (status_md.NAME,)
+    ).fetchall()
     rendered = status_md.render(reading.decisions(journal))
     try:
         present = disk.read_beneath(journal.folder, status_md.FILE)
-        left = None if displaced is None else disk.read_beneath(journal.folder, str(displaced))
+        untouched = all(
+            sha256(disk.read_beneath(journal.folder, str(at))).hexdigest() == seen
+            for at, seen in watched
+        )
     except (OSError, StandfastError):
         return False
-    untouched = left is None or sha256(left).hexdigest() == seen
-    return untouched and present == rendered and sha256(present).hexdigest() == digest
+    return untouched and present == rendered and sha256(present).hexdigest() == row[0]
 
 
 def is_home(journal: Journal, face: Face) -> bool:

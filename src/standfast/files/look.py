@@ -36,15 +36,10 @@ class Remembered(NamedTuple):
     refused: str | None = None  # why it cannot be read, for `status`
     draft: str | None = None  # intent: this draft is about to be swapped in
     drafted: str | None = None  # its digest
-    displaced: str | None = None  # where what we displaced last is kept
-    seen: str | None = None  # the digest of it that was adopted
 
 
 _COLUMNS = {"published": "bytes"}
-_QUERY = (
-    "SELECT digest, bytes, unsettled, refused, draft, drafted, displaced, seen"
-    " FROM faces WHERE face = ?"
-)
+_QUERY = "SELECT digest, bytes, unsettled, refused, draft, drafted FROM faces WHERE face = ?"
 
 
 def digest(data: bytes | None) -> str:

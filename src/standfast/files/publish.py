@@ -37,7 +37,8 @@ def keep(journal: Journal, face: Face, *, exchange: bool = True) -> Outcome:
     """Adopt what is on disk, then publish what the journal says."""
     try:
         with _one_at_a_time(journal):
-            _settle(journal, face)
+            swap.settle_crash(journal, face)
+            swap.sweep(journal, face)
             for _ in range(_TRIES):
                 outcome = _walk(journal, face, exchange=exchange)
                 if outcome is not None:
@@ -71,6 +72,8 @@ def _one_at_a_time(journal: Journal) -> Iterator[None]:
 
 def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
     """Look, adopt, publish once; None when the file changed under our hands."""
+    for displaced in swap.changed_since(journal, face):
+        _adopt_displaced(journal, face, displaced)
     data = look.contents(face)
     became = adopt(journal, face, data)
     if became is Became.UNSETTLED:
@@ -79,13 +82,13 @@ def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
     if rendered == data:
         look.remember_published(journal, face, rendered)
         return Outcome(became=became)
-    displaced = swap.put_in_place(journal, face, rendered, expected=data, exchange=exchange)
-    if displaced is None:
+    taken = swap.put_in_place(journal, face, rendered, expected=data, exchange=exchange)
+    if taken is None:
         return None  # a file appeared where none was
-    if displaced.data == data:
+    if taken.data == data:
+        swap.drop_if_secret(journal, face, taken)
         return Outcome(became=became, written=True)
-    _adopt_displaced(journal, face, displaced)
-    return None
+    return None  # somebody saved in between: the next walk takes it from what was displaced
 
 
 def adopt(journal: Journal, face: Face, data: bytes | None) -> Became:
@@ -121,11 +124,13 @@ def _read(journal: Journal, face: Face, data: bytes) -> tuple[merge.Record, ...]
 
 
 def _adopt_displaced(journal: Journal, face: Face, displaced: swap.Displaced) -> None:
-    """What we swapped out was not what we had seen: somebody saved in between."""
+    """Somebody saved while we swapped, or wrote into a file that we had swapped out."""
     try:
         became = adopt(journal, face, displaced.data)
     except FaceInvalid as error:
         kept = swap.keep_aside(journal, face, displaced.data)
+        swap.remember_displaced(journal, face, displaced.at, seen=digest(displaced.data))
+        swap.drop_if_secret(journal, face, displaced)
         raise FaceInvalid(
             f"{error.problem} (an edit that came while the file was being written)",
             file=kept,
@@ -133,15 +138,5 @@ def _adopt_displaced(journal: Journal, face: Face, displaced: swap.Displaced) ->
             remedy="Mend that copy and put its lines into the face again.",
         ) from error
     if became is not Became.UNSETTLED:
-        look.remember(journal, face, seen=digest(displaced.data))
-
-
-def _settle(journal: Journal, face: Face) -> None:
-    """Finish what a crash cut short, and look once more at what was displaced last time."""
-    memory = look.remembered(journal, face)
-    for leftover in swap.leftovers(journal, face, memory):
-        if digest(leftover.data) != memory.seen:
-            _adopt_displaced(journal, face, leftover)
-    if memory.draft is not None:
-        look.remember(journal, face, draft=None, drafted=None)
-    swap.sweep(journal, face)
+        swap.remember_displaced(journal, face, displaced.at, seen=digest(displaced.data))
+        swap.drop_if_secret(journal, face, displaced)

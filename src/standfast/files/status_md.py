@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from standfast.files.face import Face
     from standfast.files.merge import Changes, Known, Record
     from standfast.journal.reading import Decision
-    from standfast.journal.store import Journal, Writing
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
 
 FILE = "status.md"
 NAME = "status"

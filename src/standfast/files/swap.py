@@ -3,7 +3,7 @@
 The order, once: draft written and synced → intent journalled → names swapped → folders synced
 → what was displaced is read → outcome journalled. Whatever stood there is in our hands after
 the swap, so an edit made at the last instant is found; check-then-rename would lose it. The
-displaced file stays until the next publish: an editor may still have it open. Drafts live
+last displaced files are watched for a while: an editor may still have one open. Drafts live
 beside the journal where that is the same filesystem, so that a work tree never shows them.
 """
 
@@ -17,23 +17,25 @@ from standfast import disk
 from standfast.errors import UnsafePath
 from standfast.files import look
 from standfast.files.look import digest
+from standfast.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from standfast.files.face import Face
-    from standfast.files.look import Remembered
     from standfast.journal.store import Journal
 
 DRAFTS = "drafts"
 KEPT = "kept"
+WATCHED = 8  # displaced files of a face that are looked at again
 _BESIDE = "beside"
 _PREFIX, _SUFFIX = ".standfast-", ".draft"
 
 
 class Displaced(NamedTuple):
-    """What stood in the face's place: nothing (None) or these bytes."""
+    """What a publish swapped out: where it is kept, and its bytes (None: nothing was there)."""
 
+    at: str
     data: bytes | None
 
 
@@ -43,13 +45,11 @@ def put_in_place(
     """Publish *rendered*; returns what it displaced, or None if a file appeared from nowhere."""
     where = _where(journal, face)
     name = f"{_PREFIX}{os.urandom(8).hex()}{_SUFFIX}"
+    at = f"{where}/{name}"
     with _folders(journal, face, where) as (target, drafts):
         disk.create(name, rendered, mode=_mode(face, target), folder=drafts)
         disk.sync_fd(drafts)
-        _drop(journal, face, look.remembered(journal, face).displaced)
-        look.remember(
-            journal, face, draft=f"{where}/{name}", drafted=digest(rendered), displaced=None
-        )
+        look.remember(journal, face, draft=at, drafted=digest(rendered))
         final = os.path.basename(face.relative)
         if expected is None:
             placed = _place_new(drafts, name, target, final)
@@ -61,30 +61,67 @@ def put_in_place(
             disk.forget(name, folder=drafts)
             look.remember(journal, face, draft=None, drafted=None)
             return None
-        displaced = None if expected is None else _read(drafts, name)
-    _outcome(journal, face, rendered, displaced, expected=expected, at=f"{where}/{name}")
-    return Displaced(data=displaced)
+        data = None if expected is None else _read(drafts, name)
+    if data is not None:
+        remember_displaced(journal, face, at, seen=digest(data) if data == expected else None)
+    look.remember_published(journal, face, rendered, draft=None, drafted=None)
+    return Displaced(at, data)
 
 
-def _outcome(
-    journal: Journal,
-    face: Face,
-    rendered: bytes,
-    displaced: bytes | None,
-    *,
-    expected: bytes | None,
-    at: str,
-) -> None:
-    known = displaced is not None and displaced == expected
-    look.remember_published(
-        journal,
-        face,
-        rendered,
-        draft=None,
-        drafted=None,
-        displaced=None if displaced is None else at,
-        seen=digest(displaced) if known and displaced is not None else None,
-    )
+def remember_displaced(journal: Journal, face: Face, at: str, *, seen: str | None) -> None:
+    """Keep an eye on a displaced file; *seen* is the digest of it that the journal knows."""
+    with journal.writing() as tx:
+        tx.execute("DELETE FROM displaced WHERE face = ? AND at = ?", (face.name, at))
+        tx.execute("INSERT INTO displaced (face, at, seen) VALUES (?, ?, ?)", (face.name, at, seen))
+        tx.execute(
+            "DELETE FROM displaced WHERE face = ?1 AND number NOT IN"
+            " (SELECT number FROM displaced WHERE face = ?1 ORDER BY number DESC LIMIT ?2)",
+            (face.name, WATCHED),
+        )
+
+
+def changed_since(journal: Journal, face: Face) -> Iterator[Displaced]:
+    """Displaced files that somebody wrote into after we had looked: an editor had them open."""
+    rows = journal.connection.execute(
+        "SELECT at, seen FROM displaced WHERE face = ? ORDER BY number", (face.name,)
+    ).fetchall()
+    for at, seen in rows:
+        where, name = str(at).split("/")
+        with _folders(journal, face, where) as (_, drafts):
+            data = _read(drafts, name)
+        if data is None:
+            _forget_displaced(journal, face, str(at))
+        elif digest(data) != seen:
+            yield Displaced(str(at), data)
+
+
+def drop_if_secret(journal: Journal, face: Face, displaced: Displaced) -> None:
+    """A displaced file with a secret in it is not kept: watching an editor is worth less."""
+    text = (displaced.data or b"").decode("utf-8", "replace")
+    if redact(text) != text:
+        where, name = displaced.at.split("/")
+        with _folders(journal, face, where) as (_, drafts):
+            disk.forget(name, folder=drafts)
+        _forget_displaced(journal, face, displaced.at)
+
+
+def _forget_displaced(journal: Journal, face: Face, at: str) -> None:
+    """Somebody tidied up: there is nothing left to watch."""
+    with journal.writing() as tx:
+        tx.execute("DELETE FROM displaced WHERE face = ? AND at = ?", (face.name, at))
+
+
+def settle_crash(journal: Journal, face: Face) -> None:
+    """An intent without an outcome: if the swap happened, what it displaced is in our hands."""
+    memory = look.remembered(journal, face)
+    if memory.draft is not None:
+        where, name = memory.draft.split("/")
+        with _folders(journal, face, where) as (_, drafts):
+            for candidate in (name, f"{name}.aside"):
+                data = _read(drafts, candidate)
+                if data is not None and digest(data) != memory.drafted:
+                    remember_displaced(journal, face, f"{where}/{candidate}", seen=None)
+        look.remember(journal, face, draft=None, drafted=None)
 
 
 def _place_new(drafts: int, name: str, target: int, final: str) -> bool:
@@ -120,23 +157,12 @@ def _trade_in_two_steps(drafts: int, name: str, target: int, final: str) -> bool
     return True
 
 
-def leftovers(journal: Journal, face: Face, memory: Remembered) -> Iterator[Displaced]:
-    """What a crash or the last publish left in our hands, if it is not a draft of our own."""
-    for at in dict.fromkeys((memory.draft, memory.displaced)):
-        if at is None:
-            continue
-        where, name = at.split("/")
-        with _folders(journal, face, where) as (_, drafts):
-            for candidate in (name, f"{name}.aside"):
-                data = _read(drafts, candidate)
-                if data is not None and digest(data) != memory.drafted:
-                    yield Displaced(data=data)
-
-
 def sweep(journal: Journal, face: Face) -> None:
-    """Remove drafts that no intent and no memory names: a crash before the intent left them."""
-    rows = journal.connection.execute("SELECT draft, displaced FROM faces").fetchall()
-    named = {str(at).split("/")[1] for row in rows for at in row if at is not None}
+    """Remove what is neither about to be swapped in nor still watched."""
+    rows = journal.connection.execute(
+        "SELECT draft FROM faces WHERE draft IS NOT NULL UNION SELECT at FROM displaced"
+    ).fetchall()
+    named = {str(row[0]).split("/")[1] for row in rows}
     where = _where(journal, face)
     with _folders(journal, face, where) as (_, drafts):
         for name in os.listdir(drafts):
@@ -146,12 +172,13 @@ def sweep(journal: Journal, face: Face) -> None:
 
 
 def keep_aside(journal: Journal, face: Face, data: bytes | None) -> str:
-    """Keep bytes that can neither be adopted nor stay where they were; returns the file."""
+    """Keep what can neither be adopted nor stay where it was, less its secrets; the file."""
     folder = os.path.join(journal.folder, KEPT)
     disk.make_folder(folder)
-    data = data or b""
-    path = os.path.join(folder, f"{digest(data)[:12]}-{os.path.basename(face.relative)}")
-    disk.replace(path, data)
+    text = redact((data or b"").decode("utf-8", "surrogateescape"))
+    name = f"{digest(data)[:12]}-{os.path.basename(face.relative)}"
+    path = os.path.join(folder, name)
+    disk.replace(path, text.encode("utf-8", "surrogateescape"))
     return path
 
 
@@ -198,11 +225,3 @@ def _read(folder: int, name: str) -> bytes | None:
         return None
     except UnsafePath:
         return None  # a link was swapped in at the last instant; it holds nobody's words
-
-
-def _drop(journal: Journal, face: Face, at: str | None) -> None:
-    if at is None:
-        return
-    where, name = at.split("/")
-    with _folders(journal, face, where) as (_, drafts):
-        disk.forget(name, folder=drafts)

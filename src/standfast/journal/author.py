@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from standfast.protocol.text import printable
+from standfast.redact import redact
+
 
 class Author:
     """The four names that every event carries; a value, never changed."""
@@ -19,7 +22,7 @@ class Author:
         self.actor = actor
         self.run = run
         self.session = session
-        self.subdir = subdir
+        self.subdir = redact(printable(subdir)) if subdir else ""
 
 
 USER = Author()

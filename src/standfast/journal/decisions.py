@@ -9,7 +9,7 @@ from standfast.redact import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from standfast.journal.store import Writing
+    from standfast.journal.writing import Writing
 
 PREFIX = "RD"
 TEXT_LIMIT = 2_000

@@ -7,9 +7,10 @@ from standfast.redact import might_hold_secret, redact_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 LIMIT = 256 * 1024
+_encoder: Callable[[object], str] | None = None
 
 
 def encode(payload: Mapping[str, object] | str) -> str:
@@ -25,9 +26,14 @@ def encode(payload: Mapping[str, object] | str) -> str:
 
 
 def _dump(value: object) -> str:
-    import json  # costs a hook more than the rest of it
+    global _encoder  # noqa: PLW0603  # made once: json.dumps makes a new one for every call
+    if _encoder is None:
+        import json  # costs a hook more than the rest of it
 
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        _encoder = json.JSONEncoder(
+            ensure_ascii=False, separators=(",", ":"), allow_nan=False
+        ).encode
+    return _encoder(value)
 
 
 def _load(text: str) -> object:

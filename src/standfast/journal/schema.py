@@ -1,8 +1,8 @@
 """The journal's tables, as a list of migrations: a journal's version is how many it has had.
 
 `events` is append-only. Everything else is current state, folded from events in the same
-transaction (`folds`), except `faces`, `published` and `merged`, which remember what this
-machine has written to files and taken from strays.
+transaction (`folds`), except `faces`, `published`, `displaced` and `merged`, which remember
+what this machine has written to files and taken from strays.
 """
 
 from __future__ import annotations
@@ -64,10 +64,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
              unsettled TEXT,
              refused   TEXT,
              draft     TEXT,
-             drafted   TEXT,
-             displaced TEXT,
-             seen      TEXT
+             drafted   TEXT
            ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE displaced (
+             number INTEGER PRIMARY KEY,
+             face   TEXT NOT NULL,
+             at     TEXT NOT NULL,
+             seen   TEXT
+           ) STRICT""",
         """CREATE TABLE published (
              face   TEXT NOT NULL,
              digest TEXT NOT NULL,

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from standfast.journal.spool import Stray
-    from standfast.journal.store import Journal, Writing
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
 
 _EXCERPT = 1_000
 

@@ -1,0 +1,100 @@
+"""How a journal file comes to be open: found, made, brought up to date, or refused."""
+
+from __future__ import annotations
+
+import os
+
+from standfast import disk
+from standfast.errors import JournalDamaged, JournalFromTheFuture, NotAJournal, NothingFound
+from standfast.journal import database, schema, spool
+from standfast.journal.heads import LAST
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import apsw
+
+
+def open_existing(path: str, *, checkpoint: bool) -> apsw.Connection:
+    """Open a journal to read it; NothingFound where nothing was ever recorded."""
+    folder = os.path.dirname(path)
+    disk.refuse_link(folder)
+    if not os.path.lexists(path):
+        raise NothingFound("nothing has been recorded here yet", file=folder)
+    connection = _connect(path, checkpoint=checkpoint)
+    if is_unfinished(connection):  # a crash while it was being made: nothing was promised
+        raise NothingFound("nothing has been recorded here yet", file=folder)
+    return connection
+
+
+def open_or_create(path: str, *, checkpoint: bool) -> apsw.Connection:
+    """Under the turnstile: open, making the file or bringing its tables up to date first."""
+    folder = os.path.dirname(path)
+    if not os.path.lexists(path):
+        disk.create(path, b"")
+    connection = _connect(path, checkpoint=checkpoint)
+    if is_unfinished(connection):
+        database.prepare(connection, wal=database.wal_is_safe(folder))
+    if _version(connection) < schema.VERSION:
+        _migrate(connection)
+        disk.sync_folder(folder)
+    spool.prepare(folder)
+    return connection
+
+
+def _connect(path: str, *, checkpoint: bool) -> apsw.Connection:
+    # The mirror is asked first: the journal runs ahead of it, never behind. Hooks have no time.
+    mirrored = _mirrored(os.path.dirname(path)) if checkpoint else 0
+    connection = database.connect(path, checkpoint=checkpoint)
+    unfinished = is_unfinished(connection)
+    if not unfinished:
+        _check_version(connection, path)
+    row = None if unfinished else connection.execute(LAST).fetchone()
+    last = row[0] if row else 0
+    if last < mirrored:  # emptied or rolled back by something that is not us
+        raise JournalDamaged(
+            f"the journal ends at event {last}, but its mirror holds {mirrored}", file=path
+        )
+    return connection
+
+
+def _mirrored(folder: str) -> int:
+    from standfast.journal import mirror
+
+    return mirror.last_seq(folder)
+
+
+def is_unfinished(connection: apsw.Connection) -> bool:
+    """An empty database: made by us, or about to be."""
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    return tables == [(0,)] and _version(connection) == 0
+
+
+def _version(connection: apsw.Connection) -> int:
+    ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+    return int(str(version))
+
+
+def _check_version(connection: apsw.Connection, path: str) -> None:
+    if connection.execute("PRAGMA application_id").fetchall() != [(schema.APPLICATION_ID,)]:
+        raise NotAJournal("this database is not a Standfast journal", file=path)
+    version = _version(connection)
+    if version > schema.VERSION:
+        raise JournalFromTheFuture(
+            f"the journal has schema {version}; this Standfast knows {schema.VERSION}", file=path
+        )
+
+
+def _migrate(connection: apsw.Connection) -> None:
+    """Every missing step and the new version, in one transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for statements in schema.MIGRATIONS[_version(connection) :]:
+            for statement in statements:
+                connection.execute(statement).fetchall()
+        connection.execute(f"PRAGMA application_id={schema.APPLICATION_ID}").fetchall()
+        connection.execute(f"PRAGMA user_version={schema.VERSION}").fetchall()
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
