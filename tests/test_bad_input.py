@@ -429,7 +429,7 @@ def as_another_user(
         [sys.executable, "-c", script, str(STRANGER), str(folder), *args],
         env=env,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=TIMEOUT_S,
         check=False,
     )

@@ -617,7 +617,7 @@ def script(way: tuple[str, ...], text: str, cwd: Path) -> list[Answer]:
         [*way, "bash", "-e", "-c", function + text],
         cwd=cwd,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=TIMEOUT_S * 4,
         check=False,
     )

@@ -145,7 +145,7 @@ def test_follow_shows_what_comes_in_and_ends_on_interrupt(repo: Path, cli: Cli) 
         [sys.executable, "-m", "standfast", "events", "-f", "--json"],
         cwd=repo,
         stdout=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
     )
     assert following.stdout is not None
 

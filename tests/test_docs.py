@@ -39,7 +39,7 @@ def test_every_command_shown_prints_what_is_shown(page: Path, repo: Path) -> Non
             cwd=repo,
             env={**os.environ, "PATH": path},
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=False,
             timeout=60,
         )
@@ -51,7 +51,7 @@ def test_generated_pages_are_up_to_date() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "tools" / "reference.py", "--check"],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
         cwd=ROOT,
     )

@@ -48,7 +48,7 @@ def texts(journal: Journal) -> list[str]:
 
 def git(repo: Path, *arguments: str) -> str:
     done = subprocess.run(
-        ["git", *arguments], cwd=repo, check=True, capture_output=True, text=True, timeout=60
+        ["git", *arguments], cwd=repo, check=True, capture_output=True, encoding="utf-8", timeout=60
     )
     return done.stdout
 
@@ -303,7 +303,9 @@ def test_no_edit_of_a_racing_editor_is_lost_or_taken_twice(
     note(journal, "the first")
     publish.keep(journal, beside)
     editor = subprocess.Popen(
-        [sys.executable, EDITOR, beside.path, str(edits), how], stdout=subprocess.PIPE, text=True
+        [sys.executable, EDITOR, beside.path, str(edits), how],
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
     )
     ours = ["the first"]
 

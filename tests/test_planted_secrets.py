@@ -120,8 +120,9 @@ def test_no_part_of_a_secret_is_left_when_an_excerpt_cuts_it(repo: Path, world: 
     """What is refused is quoted in part, and half a key is not recognised any more."""
     box = inbox_of(record(repo, "kept"), world)
     words = [secret for secret in LINES if len(secret.secret) >= 40 and NAME.match(secret.text)]
-    for number, secret in enumerate(words):
-        text = "x " * (200 + 4 * number) + secret.text + " y" * 800
+    for number in range(400):
+        secret = words[number % len(words)]
+        text = f"{'x' * (400 + number * 7 % 97)} {secret.text}{' y' * 800}"
         fact = posted(number, actor="not a name", payload={"text": text})
         (box / f"{number:016x}.json").write_text(json.dumps(fact), encoding="utf-8")
 

@@ -179,7 +179,7 @@ def test_a_process_in_another_pid_namespace_is_unknown_both_ways(
     path = f"import sys; sys.path[:0] = {sys.path!r}"
     options = ["--mount-proc"] if own_proc else []
     argv = ["unshare", "-pf", *options, *python(path, *script), one.as_text()]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    done = subprocess.run(argv, capture_output=True, encoding="utf-8", check=False)
     if done.returncode != 0 and "unshare" in done.stderr:
         pytest.skip("this user may not make a PID namespace")
 
@@ -456,7 +456,7 @@ def test_output_over_the_limit_is_cut_and_the_writer_still_ends() -> None:
         "print(done.status, done.truncated, len(done.stdout), grown < 32 * 1024)",
     )
 
-    done = subprocess.run(script, capture_output=True, text=True, check=True)
+    done = subprocess.run(script, capture_output=True, encoding="utf-8", check=True)
 
     assert done.stdout.split() == ["0", "True", "1000000", "True"]
 
@@ -515,7 +515,9 @@ def test_importing_the_door_imports_neither_subprocess_nor_ctypes() -> None:
     script = python(f"sys.path[:0] = {sys.path!r}")[-1].replace("subprocess, ", "")
     script += f"\nimport standfast.process\nprint([n for n in {names!r} if n in sys.modules])"
 
-    done = subprocess.run([PYTHON, "-I", "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [PYTHON, "-I", "-c", script], capture_output=True, encoding="utf-8", check=True
+    )
 
     assert done.stdout == "[]\n"
 

@@ -322,7 +322,10 @@ def test_importing_redact_loads_neither_re_nor_json() -> None:
     )
 
     run = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-I", "-S", "-c", program],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
     )
 
     assert run.stdout.split() == ["standfast", "standfast.redact"]

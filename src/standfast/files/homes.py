@@ -59,14 +59,12 @@ def is_settled(journal: Journal) -> bool:
 
     What `publish.keep` would find out too, without loading any of it: most commands change nothing.
     """
-    row = journal.connection.execute(
+    known = journal.query(
         "SELECT digest FROM faces WHERE face = ? AND draft IS NULL", (status_md.NAME,)
-    ).fetchone()
-    if row is None:
+    )
+    if not known:
         return False
-    watched = journal.connection.execute(
-        "SELECT at, seen FROM displaced WHERE face = ?", (status_md.NAME,)
-    ).fetchall()
+    watched = journal.query("SELECT at, seen FROM displaced WHERE face = ?", (status_md.NAME,))
     rendered = status_md.render(reading.decisions(journal))
     try:
         present = disk.read_beneath(journal.folder, status_md.FILE)
@@ -76,7 +74,7 @@ def is_settled(journal: Journal) -> bool:
         )
     except (OSError, StandfastError):
         return False
-    return untouched and present == rendered and sha256(present).hexdigest() == row[0]
+    return untouched and present == rendered and sha256(present).hexdigest() == known[0][0]
 
 
 def is_home(journal: Journal, face: Face) -> bool:

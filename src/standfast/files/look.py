@@ -49,10 +49,8 @@ def digest(data: bytes | None) -> str:
 
 def remembered(journal: Journal, face: Face) -> Remembered:
     """What the journal knows of a face's file."""
-    row = journal.connection.execute(_QUERY, (face.name,)).fetchone()
-    if row is None:
-        return Remembered()
-    return Remembered._make(row)
+    rows = journal.query(_QUERY, (face.name,))
+    return Remembered._make(rows[0]) if rows else Remembered()
 
 
 def remember(journal: Journal, face: Face, **columns: str | bytes | None) -> None:
@@ -105,7 +103,7 @@ def classify(journal: Journal, face: Face, data: bytes | None) -> Became:
 
 def _once_published(journal: Journal, face: Face, found: str) -> bool:
     query = "SELECT 1 FROM published WHERE face = ? AND digest = ?"
-    return journal.connection.execute(query, (face.name, found)).fetchone() is not None
+    return bool(journal.query(query, (face.name, found)))
 
 
 def _is_in_git(face: Face, data: bytes) -> bool:
@@ -124,7 +122,5 @@ def _is_in_git(face: Face, data: bytes) -> bool:
 
 def refused_faces(journal: Journal) -> list[str]:
     """Faces that wait for a person, each with file, line and reason."""
-    rows = journal.connection.execute(
-        "SELECT refused FROM faces WHERE refused IS NOT NULL ORDER BY face"
-    ).fetchall()
+    rows = journal.query("SELECT refused FROM faces WHERE refused IS NOT NULL ORDER BY face")
     return [str(row[0]) for row in rows]

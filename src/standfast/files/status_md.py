@@ -70,7 +70,7 @@ def known(journal: Journal) -> Known:
     """Every decision's words, now and before."""
     from standfast.files.merge import Known
 
-    ever = journal.connection.execute("SELECT text FROM wordings").fetchall()
+    ever = journal.query("SELECT text FROM wordings")
     return Known(
         present={d.id: d.text for d in reading.decisions(journal)},
         ever=frozenset(str(row[0]) for row in ever),

@@ -82,9 +82,9 @@ def remember_displaced(journal: Journal, face: Face, at: str, *, seen: str | Non
 
 def changed_since(journal: Journal, face: Face) -> Iterator[Displaced]:
     """Displaced files that somebody wrote into after we had looked: an editor had them open."""
-    rows = journal.connection.execute(
+    rows = journal.query(
         "SELECT at, seen FROM displaced WHERE face = ? ORDER BY number", (face.name,)
-    ).fetchall()
+    )
     for at, seen in rows:
         where, name = str(at).split("/")
         with _folders(journal, face, where) as (_, drafts):
@@ -159,9 +159,9 @@ def _trade_in_two_steps(drafts: int, name: str, target: int, final: str) -> bool
 
 def sweep(journal: Journal, face: Face) -> None:
     """Remove what is neither about to be swapped in nor still watched."""
-    rows = journal.connection.execute(
+    rows = journal.query(
         "SELECT draft FROM faces WHERE draft IS NOT NULL UNION SELECT at FROM displaced"
-    ).fetchall()
+    )
     named = {str(row[0]).split("/")[1] for row in rows}
     where = _where(journal, face)
     with _folders(journal, face, where) as (_, drafts):

@@ -9,7 +9,16 @@ different events never have the same bytes; a shell with sha256sum can check a j
 
 from __future__ import annotations
 
-from hashlib import sha256
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hashlib import sha256
+elif sys.version_info >= (3, 12):
+    # CPython's own, without OpenSSL: quicker for so few bytes, and 3 ms less for a hook to load.
+    from _sha2 import sha256
+else:
+    from _sha256 import sha256
 
 START = bytes(32)
 

@@ -27,7 +27,8 @@ from standfast.redact import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from standfast.journal.writing import Writing
 
@@ -65,6 +66,13 @@ class Journal:
             except apsw.Error as error:
                 raise database.translate(error, self.path) from error
         return self._connection
+
+    def query(self, sql: str, values: Sequence[apsw.SQLiteValue] = ()) -> list[tuple[Any, ...]]:
+        """Ask the open database, with errors in the user's terms."""
+        try:
+            return self.connection.execute(sql, values).fetchall()
+        except apsw.Error as error:
+            raise database.translate(error, self.path) from error
 
     def append(
         self,

@@ -18,6 +18,7 @@ from standfast.errors import BadName, StandfastError
 from standfast.journal import decisions, inbox, spool
 from standfast.journal.author import STANDFAST
 from standfast.protocol.text import bounded
+from standfast.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,12 +93,11 @@ def _once(tx: Writing, stray: Stray, origin: str) -> bool:
     if tx.execute("SELECT 1 FROM merged WHERE stray = ?", (stray.id,)):
         return False
     tx.execute("INSERT INTO merged VALUES (?)", (stray.id,))
-    tx.execute("SAVEPOINT stray")
     try:
-        _record(tx, stray, origin)
+        with tx.trial():  # an id that it takes goes back
+            _record(tx, stray, origin)
     except (StandfastError, ValueError, OverflowError, RecursionError, apsw.Error) as error:
-        tx.execute("ROLLBACK TO stray")  # an id that it took goes back
-        _refuse(tx, origin, f"{error}: {bounded(stray.payload, _EXCERPT)}")
+        _refuse(tx, origin, f"{error}: {bounded(redact(stray.payload), _EXCERPT)}")
     return True
 
 

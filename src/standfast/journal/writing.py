@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import apsw
 
 from standfast import clock
@@ -13,7 +15,7 @@ from standfast.protocol import ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import TracebackType
     from typing import Self
 
@@ -80,6 +82,19 @@ class Writing:
         text = encode(payload)
         at = self._at if at is None else at
         return self._journal.insert(self._connection, kind, text, author, origin=origin, at=at)
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """A part that may fail by itself: it leaves no trace then, and the rest goes on."""
+        self.execute("SAVEPOINT trial")
+        try:
+            yield
+        except BaseException:
+            self.execute("ROLLBACK TO trial")
+            self._journal.forget()
+            raise
+        finally:
+            self.execute("RELEASE trial")
 
     def execute(
         self, sql: str, values: tuple[apsw.SQLiteValue, ...] = ()

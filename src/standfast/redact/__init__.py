@@ -15,15 +15,17 @@ _EXACT = (
     *("hf_", "r8_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "_pat_", "glpat-", "glsa_", "gldt-"),
     *("xox", "xapp-", "hooks", ":AA", "SG.", "key-", "npm_", "k_live_", "k_test_", "whsec_"),
     *("pypi-", "_v1_", "HRKU-", "dapi", "dp.", "lin_", "ntn_", "hvs.", "hvb.", "hvr.", "shp"),
-    *("sntry", "ATATT3", "eyJ", "PRIVATE KEY", "LS0tLS1CRUdJTiB", "Private-Lines"),
-    *("sig=", "ignature="),
+    *("sntry", "ATATT3", "eyJ", "LS0tLS1CRUdJTiB", "sig=", "ignature="),
 )
+_SHORTEST_KEY = 16  # no key of theirs has fewer characters in one piece
+_BLOCKS = ("PRIVATE KEY", "Private-Lines")
 
 # Names that stand before a secret, in any case.
 _NAMES = (
     *("pwd", "secret", "token", "credential", "cookie", "dsn", "bearer", "authorization"),
-    *("heroku", "cloudflare", "twilio", "mailgun", "mysql", "curl"),
+    *("mysql", "curl"),
 )
+_PROVIDERS = ("heroku", "cloudflare", "twilio", "mailgun")
 
 # Words too common to be told apart without what follows or precedes them.
 _PASS = ("passw", "passp", "passc", "_pass", "-pass", ".pass", "sshpass")
@@ -44,14 +46,20 @@ _LONG_USER = 20
 
 def might_hold_secret(text: str) -> bool:
     """Whether *text*, plain or as JSON, holds anything that `redact` could want to change."""
-    for literal in _EXACT:
-        if literal in text:
-            return True
+    # Most texts are words, and no word is as long as a key: one split saves fifty searches.
     lower = text.lower()
-    for literal in _NAMES:
-        if literal in lower:
-            return True
-    return _holds_common_word(lower) or _holds_shape(text)
+    if max(map(len, text.replace('"', " ").split()), default=0) >= _SHORTEST_KEY and (
+        any(map(text.__contains__, _EXACT))
+        or any(map(lower.__contains__, _PROVIDERS))
+        or _holds_shape(text)
+    ):
+        return True
+    return (
+        any(map(lower.__contains__, _NAMES))
+        or _holds_common_word(lower)
+        or ("://" in text and "@" in text and _holds_user_info(text))
+        or any(map(text.__contains__, _BLOCKS))
+    )
 
 
 def redact(text: str) -> str:
@@ -112,7 +120,6 @@ def _holds_shape(text: str) -> bool:
     """Whether a secret without a telling prefix may be here: each guard is one substring test."""
     return (
         ("sk-" in text and (any(key in text for key in _SK) or _starts_a_word(text, "sk-")))
-        or ("://" in text and "@" in text and _holds_user_info(text))
         or ("SK" in text and _holds_twilio_key(text))
         or (text.count(".") > 1 and _holds_discord_token(text))
     )

@@ -59,7 +59,8 @@ class Parser(argparse.ArgumentParser):
 
 def run(arguments: Sequence[str]) -> int:
     """Parse, load the command, call it."""
-    options = _global_parser().parse_args(arguments)
+    before, rest = _split(arguments)
+    options = _global_parser().parse_args(before)
     if options.version:
         print(f"standfast {__version__}")
         return 0
@@ -70,7 +71,7 @@ def run(arguments: Sequence[str]) -> int:
     from standfast.surfaces.cli.screen import Screen
 
     parser, verb = load(options.command)
-    parsed = parser.parse_args(options.rest)
+    parsed = parser.parse_args(rest)
     context = Context(
         directory=options.directory,
         environ=os.environ,
@@ -82,6 +83,14 @@ def run(arguments: Sequence[str]) -> int:
         return int(verb.run(context, parsed))
     finally:
         context.close()
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Ours up to the command, and what follows it: a `--` there is the command's own."""
+    position = 0
+    while position < len(arguments) and arguments[position].startswith("-"):
+        position += 2 if arguments[position] in {"-C", "--set"} else 1
+    return list(arguments[: position + 1]), list(arguments[position + 1 :])
 
 
 def commands() -> list[Command]:
@@ -108,7 +117,6 @@ def _global_parser() -> Parser:
     parser.add_argument("-C", dest="directory", default=".")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("command", nargs="?")
-    parser.add_argument("rest", nargs=argparse.REMAINDER)
     return parser
 
 
