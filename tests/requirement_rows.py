@@ -155,12 +155,14 @@ def named_ahead_of_claim(rows: Iterable[Row], named: Iterable[str]) -> tuple[str
 
 
 def proved_rows(outcomes: Iterable[Outcome]) -> frozenset[str]:
-    """Choose the rows of which every test that names them passed, and there was one."""
+    """Choose the rows of which some test passed and none failed; a skip says nothing."""
     results: dict[str, set[Result]] = {}
     for outcome in outcomes:
         for row in outcome.rows:
             results.setdefault(row, set()).add(outcome.result)
-    return frozenset(row for row, seen in results.items() if seen == {"passed"})
+    return frozenset(
+        row for row, seen in results.items() if "passed" in seen and "failed" not in seen
+    )
 
 
 def outcome_line(outcome: Outcome) -> str:

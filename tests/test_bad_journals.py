@@ -625,7 +625,7 @@ def script(way: tuple[str, ...], text: str, cwd: Path) -> list[Answer]:
     return [
         Answer(
             argv=(status.stem,),
-            status=int(status.read_text()),
+            status=int(status.read_text(encoding="utf-8")),
             out=status.with_suffix(".out").read_text(encoding="utf-8"),
             err=status.with_suffix(".err").read_text(encoding="utf-8"),
         )

@@ -44,7 +44,7 @@ def line_of(event: Event) -> bytes:
 
 
 def _name(name: str | None) -> str:
-    return "null" if name is None else f'"{name}"'
+    return f'"{name}"' if name else "null"
 
 
 def _text(text: str | None) -> str:

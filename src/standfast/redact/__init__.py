@@ -11,14 +11,14 @@ _PASSES = 4
 
 # Prefixes of provider keys, which all mind their case; one stands for all that contain it.
 _EXACT = (
-    *("gsk_", "xai-", "pplx-", "AIza", "GOCSPX-", "ya29.", "1//0", "AKIA", "ASIA", "+ASt", "Q~"),
+    *("gsk_", "xai-", "pplx-", "AIza", "GOCSPX-", "ya29.", "1//0", "AKIA", "ASIA", "Q~"),
     *("hf_", "r8_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "_pat_", "glpat-", "glsa_", "gldt-"),
     *("xox", "xapp-", "hooks", ":AA", "SG.", "key-", "npm_", "k_live_", "k_test_", "whsec_"),
     *("pypi-", "_v1_", "HRKU-", "dapi", "dp.", "lin_", "ntn_", "hvs.", "hvb.", "hvr.", "shp"),
-    *("sntry", "ATATT3", "eyJ", "LS0tLS1CRUdJTiB", "sig=", "ignature="),
+    *("sntry", "ATATT3", "eyJ"),
 )
 _SHORTEST_KEY = 16  # no key of theirs has fewer characters in one piece
-_BLOCKS = ("PRIVATE KEY", "Private-Lines")
+_LONG = ("PRIVATE KEY", "Private-Lines", "LS0tLS1CRUdJTiB", "+ASt", "sig=", "ignature=")
 
 # Names that stand before a secret, in any case.
 _NAMES = (
@@ -46,19 +46,27 @@ _LONG_USER = 20
 
 def might_hold_secret(text: str) -> bool:
     """Whether *text*, plain or as JSON, holds anything that `redact` could want to change."""
-    # Most texts are words, and no word is as long as a key: one split saves fifty searches.
     lower = text.lower()
-    if max(map(len, text.replace('"', " ").split()), default=0) >= _SHORTEST_KEY and (
-        any(map(text.__contains__, _EXACT))
-        or any(map(lower.__contains__, _PROVIDERS))
-        or _holds_shape(text)
-    ):
-        return True
     return (
         any(map(lower.__contains__, _NAMES))
         or _holds_common_word(lower)
+        or any(map(text.__contains__, _LONG))
         or ("://" in text and "@" in text and _holds_user_info(text))
-        or any(map(text.__contains__, _BLOCKS))
+        or (_has_long_word(text) and _holds_key(text, lower))
+    )
+
+
+def _has_long_word(text: str) -> bool:
+    """Most texts are words and paths, none as long as a key: one split saves fifty searches."""
+    words = text.replace('"', " ").replace("/", " ").split()
+    return max(map(len, words), default=0) >= _SHORTEST_KEY
+
+
+def _holds_key(text: str, lower: str) -> bool:
+    return (
+        any(map(text.__contains__, _EXACT))
+        or any(map(lower.__contains__, _PROVIDERS))
+        or _holds_shape(text)
     )
 
 
