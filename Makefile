@@ -26,7 +26,7 @@ format: $(READY) ## let ruff put the source in order
 
 bench: $(READY)  ## absolute figures: a table, a picture and build/bench.json
 	@tools/venv.sh $(VENV) requirements/dev.lock requirements/bench.lock
-	@$(BIN)/python -m bench
+	@PYTHONWARNDEFAULTENCODING= $(BIN)/python -m bench
 
 docs: $(READY)   ## write the generated reference pages anew
 	@$(BIN)/python tools/reference.py

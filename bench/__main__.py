@@ -27,6 +27,7 @@ SETTLING = 1_100  # a WAL grows until its first checkpoint; syncing a growing fi
 ARRAY_TURN = 4
 ARRAY_SIZES = (1_000, 10_000)  # beyond, a few appends would take more time than all the rest
 FULL = (1_000, 100_000, 1_000_000)
+ROUNDS = 20
 QUICK = (1_000, 20_000)
 
 ARMS: dict[str, Callable[[str], Arm]] = {
@@ -46,8 +47,8 @@ def main() -> int:
     quick = parser.parse_args().quick
     say = _progress()
     with scratch() as folder:
-        cells = list(filled(folder, QUICK if quick else FULL, 2 if quick else 6, say))
-        measure_appends(cells, 2 if quick else 6, say)
+        cells = list(filled(folder, QUICK if quick else FULL, 2 if quick else ROUNDS, say))
+        measure_appends(cells, 2 if quick else ROUNDS, say)
         measure_reads(cells, say)
         for cell in cells:
             cell.arm.close()

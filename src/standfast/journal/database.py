@@ -29,7 +29,7 @@ PAGE_CHECKSUM_BYTES = 8
 _PAGE_BYTES = 2048  # a commit writes whole pages: half of the usual size is a few percent faster
 _CHECKSUMS = "cksmvfs"
 _BUSY_MS = 5_000  # the turnstile keeps writers apart; this is for somebody's sqlite3 shell
-_WAL_PAGES = 1_000
+_WAL_PAGES = 2_000  # 4 MiB, as SQLite does by itself with pages of the usual size
 _KEPT_WAL_BYTES = 8 * 1024 * 1024
 
 

@@ -25,13 +25,18 @@ def try_lock(fd: int) -> bool:
     """Take the lock if it is free."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
     except OSError as error:
-        if error.errno in _NO_LOCKS_HERE:
-            raise Unsupported("this filesystem has no working file locks") from error
-        raise
+        refuse_lockless(error)
+        return False
     return True
+
+
+def refuse_lockless(error: OSError) -> None:
+    """A lock that is taken is waited for; a filesystem that has none is refused."""
+    if error.errno in _NO_LOCKS_HERE:
+        raise Unsupported("this filesystem has no working file locks") from error
+    if not isinstance(error, BlockingIOError):
+        raise error
 
 
 def lock(fd: int) -> None:

@@ -8,8 +8,9 @@ busy timeout has no queue: under 16 writers one made thousands of commits and an
 from __future__ import annotations
 
 import os
+from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 
-from standfast.journal.locks import lock, open_lock, try_lock, unlock, wait_for
+from standfast.journal.locks import lock, open_lock, refuse_lockless, unlock, wait_for
 
 
 class Turnstile:
@@ -24,16 +25,20 @@ class Turnstile:
 
     def enter(self, timeout_s: float | None) -> None:
         """Become the writer; None waits for as long as it takes."""
-        if try_lock(self._next):
-            alone = try_lock(self._writer)
-            unlock(self._next)
-            if alone:
+        try:  # nobody is waiting and nobody writes: four calls, and no more, for every append
+            flock(self._next, LOCK_EX | LOCK_NB)
+            try:
+                flock(self._writer, LOCK_EX | LOCK_NB)
                 return
+            finally:
+                flock(self._next, LOCK_UN)
+        except OSError as error:
+            refuse_lockless(error)
         wait_for(self._writer_path, timeout_s, wait=self._queue, undo=self.leave)
 
     def leave(self) -> None:
         """Let the next one in."""
-        unlock(self._writer)
+        flock(self._writer, LOCK_UN)
 
     def close(self) -> None:
         """Give back both files; a lock that is still held goes with them."""

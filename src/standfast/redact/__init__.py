@@ -15,10 +15,10 @@ _EXACT = (
     *("hf_", "r8_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "_pat_", "glpat-", "glsa_", "gldt-"),
     *("xox", "xapp-", "hooks", ":AA", "SG.", "key-", "npm_", "k_live_", "k_test_", "whsec_"),
     *("pypi-", "_v1_", "HRKU-", "dapi", "dp.", "lin_", "ntn_", "hvs.", "hvb.", "hvr.", "shp"),
-    *("sntry", "ATATT3", "eyJ"),
+    *("sntry", "ATATT3", "eyJ", "LS0tLS1CRUdJTiB"),
 )
 _SHORTEST_KEY = 16  # no key of theirs has fewer characters in one piece
-_LONG = ("PRIVATE KEY", "Private-Lines", "LS0tLS1CRUdJTiB", "+ASt", "sig=", "ignature=")
+_LONG = ("PRIVATE KEY", "Private-Lines", "+ASt", "sig=", "ignature=")  # may hold blanks or `/`
 
 # Names that stand before a secret, in any case.
 _NAMES = (
