@@ -2,7 +2,6 @@
 VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
-export PYTHONWARNDEFAULTENCODING := 1
 
 .PHONY: help demo test check lint format bench docs lock clean
 
@@ -26,7 +25,7 @@ format: $(READY) ## let ruff put the source in order
 
 bench: $(READY)  ## absolute figures: a table, a picture and build/bench.json
 	@tools/venv.sh $(VENV) requirements/dev.lock requirements/bench.lock
-	@PYTHONWARNDEFAULTENCODING= $(BIN)/python -m bench
+	@$(BIN)/python -m bench
 
 docs: $(READY)   ## write the generated reference pages anew
 	@$(BIN)/python tools/reference.py

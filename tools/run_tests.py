@@ -65,7 +65,11 @@ def _run_part(name: str, arguments: Iterable[str], extra: Iterable[str]) -> Part
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", *extra, *arguments],
         cwd=ROOT,
-        env={**os.environ, "STANDFAST_REQ_REPORT": str(REPORT)},
+        env={
+            **os.environ,
+            "STANDFAST_REQ_REPORT": str(REPORT),
+            "PYTHONWARNDEFAULTENCODING": "1",  # text without an encoding is an error
+        },
         check=False,
     )
     return Part(name=name, status=ended.returncode, seconds=time.monotonic() - started)
