@@ -60,6 +60,10 @@ class Context:
         """The journal, opened when it is first asked something."""
         return Journal(self.place.folder, lock_timeout_s=self.config.lock_timeout_s)
 
+    def short(self, path: str) -> str:
+        """A path as people say it: from the root of the repository where it is below that."""
+        return path.removeprefix(self.place.root + os.sep)
+
     def may_write(self) -> None:
         """Refuse to leave prompts and decisions in somebody else's folder."""
         place.refuse_foreign(self.place)

@@ -14,6 +14,7 @@ from standfast import disk
 from standfast.errors import NothingFound, StandfastError
 from standfast.journal import database, mirror, reading, schema, strays
 from standfast.process import lock_holders
+from standfast.protocol.text import printable
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -47,9 +48,10 @@ def run(context: Context, _arguments: argparse.Namespace) -> int:
     else:
         for finding in findings:
             mark, style = ("problem", "bad") if finding.remedy else ("ok", "good")
-            words = f"{finding.seen}. {finding.remedy}" if finding.remedy else finding.seen
-            row = (mark.ljust(7), finding.check.ljust(10), words)
+            row = (mark.ljust(7), finding.check.ljust(10), context.short(finding.seen))
             print(context.screen.table([row], (style, "strong")))
+            if finding.remedy:
+                print(f"{' ' * 21}{printable(finding.remedy)}")
     return 1 if problems else 0
 
 

@@ -102,5 +102,13 @@ def _row(event: Event) -> tuple[str, ...]:
         clock.local_minute(event.at),
         f"{stream:<10} {event.actor:<8}",
         f"{event.kind:<18}",
-        event.payload,
+        _said(event),
     )
+
+
+def _said(event: Event) -> str:
+    """The payload in short: an id and its words as people say them, else the JSON."""
+    payload = event.as_dict()["payload"]
+    if isinstance(payload, dict) and set(payload) == {"id", "text"}:
+        return f"{payload['id']} {payload['text']}"
+    return event.payload

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from standfast import clock
 from standfast.errors import NothingFound
 from standfast.journal import inbox, reading
 from standfast.protocol import ids
+from standfast.protocol.text import printable
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     import argparse
 
+    from standfast.errors import StandfastError
     from standfast.journal.reading import Decision, Event
     from standfast.surfaces.cli.context import Context
 
@@ -70,12 +71,7 @@ def _text(
     context: Context, shown: list[Decision], hidden: int, last: list[Event], count: int
 ) -> str:
     screen = context.screen
-    parts = [
-        screen.table(
-            [("NEEDS YOU", t.where, f"{t.problem}. {t.remedy}") for t in context.trouble],
-            ("bad", "strong"),
-        )
-    ]
+    parts = [_trouble(context, trouble) for trouble in context.trouble]
     if not count:
         parts.append('Nothing recorded here yet. Record a decision: standfast note "…"')
         return "\n".join(part for part in parts if part)
@@ -83,12 +79,18 @@ def _text(
     rows = [("DECIDED", d.id, f"{d.actor} {clock.local_minute(d.at)}", _words(d)) for d in shown]
     parts.append(screen.table([*older, *rows], ("good", "strong", "dim")))
     newest = f"{last[0].kind} {clock.local_minute(last[0].at)}" if last else "nothing in this part"
-    where = os.path.relpath(context.place.folder, context.place.root)
-    where = where if not where.startswith("..") else context.place.folder
+    where = context.short(context.place.folder)
     parts.append(
         screen.table([("RECORDED", f"{count:,} events", f"last {newest}, in {where}")], ("dim",))
     )
     return "\n".join(part for part in parts if part)
+
+
+def _trouble(context: Context, trouble: StandfastError) -> str:
+    """What is wrong and, whole and on a line of its own, what to do."""
+    row = ("NEEDS YOU", context.short(trouble.where), trouble.problem)
+    remedy = printable(trouble.remedy)
+    return f"{context.screen.table([row], ('bad', 'strong'))}\n           {remedy}"
 
 
 def _words(decision: Decision) -> str:
