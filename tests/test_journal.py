@@ -2,7 +2,9 @@
 
 import json
 import sqlite3
+import sys
 from pathlib import Path
+from types import FrameType
 
 import apsw
 import pytest
@@ -107,6 +109,52 @@ def test_transaction_that_fails_leaves_no_trace_and_no_gap(journal: Journal) -> 
 
     assert payloads(journal) == [{"n": 1}, {"n": 3}, {"id": "RD-001"}]
     assert [event.seq for event in reading.events(journal, Filter())] == [1, 2, 3]
+    assert verify(journal).problems == []
+
+
+def test_transaction_inside_another_is_refused_and_the_outer_one_is_kept(journal: Journal) -> None:
+    with journal.writing() as tx:
+        tx.append("x", {"n": 1})
+        with pytest.raises(RuntimeError, match="open transaction"):
+            journal.append("x", {"n": 2})
+        tx.append("x", {"n": 3})
+
+    assert payloads(journal) == [{"n": 1}, {"n": 3}]
+
+
+ENDING = {"__exit__", "_end", "_give_up", "leave", "abandon", "forget", "close"}
+
+
+def test_interrupt_at_any_call_of_a_write_leaves_a_journal_that_goes_on(journal: Journal) -> None:
+    journal.append("x", {"n": 0})
+    kept = 1
+    for nth in range(1, 400):
+        left = nth
+
+        def interrupt(frame: FrameType, event: str, _argument: object) -> None:
+            nonlocal left
+            left -= event == "call" and frame.f_code.co_name not in ENDING
+            if left == 0:
+                raise KeyboardInterrupt
+
+        sys.setprofile(interrupt)
+        try:
+            with journal.writing() as tx:
+                tx.append("x", {"n": nth})
+            journal.append("y", {"n": nth})
+            kept += 2
+        except KeyboardInterrupt:
+            pass
+        else:
+            sys.setprofile(None)
+            break
+        finally:
+            sys.setprofile(None)
+
+    recorded = reading.last_seq(journal)
+    journal.append("x", {"n": "after"})
+    assert nth > 20  # it was interrupted at that many calls
+    assert recorded >= kept
     assert verify(journal).problems == []
 
 

@@ -86,9 +86,10 @@ class Journal:
         if kind in folds.FOLDS:
             with self.writing() as tx:
                 return tx.append(kind, payload, author, origin=origin)
+        self.refuse_nested()
         text = encode(payload)  # everything that needs no lock comes before it
-        connection = self.enter()
         try:  # one statement is a transaction of its own
+            connection = self.enter()
             seq = self.insert(connection, kind, text, author, origin=origin, at=clock.now_us())
         except apsw.Error as error:
             self.abandon()
@@ -104,6 +105,11 @@ class Journal:
 
         return Writing(self)
 
+    def refuse_nested(self) -> None:
+        """A second transaction inside an open one would end the first with it."""
+        if self._connection is not None and self._connection.in_transaction:
+            raise RuntimeError("this journal is being written already: use the open transaction")
+
     def enter(self) -> apsw.Connection:
         """Become the one writer; `leave` must follow."""
         turnstile = self._turnstile or self._open_turnstile()
@@ -113,7 +119,7 @@ class Journal:
         try:
             self._connection = opening.open_or_create(self.path, checkpoint=self._checkpoint)
         except BaseException as error:
-            turnstile.leave()
+            self.leave()
             if isinstance(error, apsw.Error):
                 raise database.translate(error, self.path) from error
             if isinstance(error, OSError):

@@ -31,13 +31,15 @@ class Writing:
         self._journal = journal
 
     def __enter__(self) -> Self:
-        self._connection = self._journal.enter()
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-        except apsw.Error as error:
-            self._journal.leave()
-            raise self._failed(error) from error
+        self._journal.refuse_nested()
         self._at = clock.now_us()
+        try:
+            self._connection = self._journal.enter()
+            self._connection.execute("BEGIN IMMEDIATE")
+        except BaseException as error:
+            self._journal.leave()
+            self._give_up(error)
+            raise
         return self
 
     def __exit__(
@@ -48,12 +50,13 @@ class Writing:
     ) -> None:
         try:
             self._end(keep=error is None)
-        except apsw.Error as failed:
-            raise self._failed(failed) from failed
+            if isinstance(error, apsw.Error):
+                self._give_up(error)
+        except BaseException as failed:
+            self._give_up(failed)
+            raise
         finally:
             self._journal.leave()
-        if isinstance(error, apsw.Error):
-            raise self._failed(error) from error
         if error is None:
             self._journal.mirror_if_due()
 
@@ -65,9 +68,11 @@ class Writing:
         if self._connection.in_transaction:  # SQLite has rolled back by itself on some errors
             self._connection.execute("ROLLBACK")
 
-    def _failed(self, error: apsw.Error) -> Exception:
+    def _give_up(self, error: BaseException) -> None:
+        """Throw the connection away, whatever state it is in; say an SQLite error in our words."""
         self._journal.abandon()
-        return database.translate(error, self._journal.path)
+        if isinstance(error, apsw.Error):
+            raise database.translate(error, self._journal.path) from error
 
     def append(
         self,
