@@ -362,6 +362,74 @@ def test_edit_of_a_displaced_file_that_an_editor_still_had_open_is_taken_in(
     assert texts(journal) == ["one", "two", "written into the old file"]
 
 
+@pytest.mark.req("REL-08")
+def test_line_without_its_end_in_a_displaced_file_is_taken_in_too(
+    journal: Journal, beside: Face
+) -> None:
+    note(journal, "one")
+    publish.keep(journal, beside)
+    with Path(beside.path).open("a", encoding="utf-8") as still_open:
+        note(journal, "two")
+        publish.keep(journal, beside)
+        still_open.write("- written into the old file")
+
+    for number in range(swap.WATCHED + 2):
+        note(journal, f"more {number}")
+        publish.keep(journal, beside)
+
+    assert "written into the old file" in texts(journal)
+
+
+@pytest.mark.req("REL-08")
+def test_old_file_that_an_editor_had_open_reverts_no_amendment(
+    journal: Journal, beside: Face
+) -> None:
+    note(journal, "a")
+    publish.keep(journal, beside)
+    with Path(beside.path).open("a", encoding="utf-8") as still_open:
+        with journal.writing() as tx:
+            decisions.amend(tx, "RD-001", "a, amended", origin="test")
+        publish.keep(journal, beside)
+        still_open.write("- c\n")
+
+    publish.keep(journal, beside)
+
+    assert texts(journal) == ["a, amended", "c"]
+
+
+def test_second_line_under_an_id_adds_and_leaves_the_first_alone(
+    journal: Journal, beside: Face
+) -> None:
+    note(journal, "sessions in Postgres")
+    publish.keep(journal, beside)
+    append(beside, "- RD-001 no longer holds for tests\n")
+
+    publish.keep(journal, beside)
+
+    assert texts(journal) == ["sessions in Postgres", "no longer holds for tests"]
+
+
+def test_refusal_is_forgotten_once_the_file_is_as_it_was(
+    journal: Journal, beside: Face, repo: Path, tmp_path: Path
+) -> None:
+    from standfast.journal.place import find
+
+    note(journal, "one")
+    place = find(str(repo), state_home=str(tmp_path))
+    homes.keep_all(journal, place, None)
+    good = Path(beside.path).read_bytes()
+    append(beside, "bad\n")
+    homes.keep_all(journal, place, None)
+    told = look.refused_faces(journal)
+    Path(beside.path).write_bytes(good)
+
+    homes.keep_all(journal, place, None)
+
+    assert told
+    assert look.refused_faces(journal) == []
+    assert homes.is_settled(journal)
+
+
 def test_invalid_edit_at_the_last_instant_is_kept_aside_and_named(
     journal: Journal, beside: Face
 ) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from standfast.errors import (
+    BadDocument,
     BadName,
     Conflict,
     FencedOut,
@@ -196,14 +197,27 @@ def test_chain_covers_every_field_so_that_no_edit_goes_unseen(journal: Journal) 
     assert verify(journal).problems == []
 
 
-def test_missing_event_is_named(journal: Journal) -> None:
+@pytest.mark.parametrize("gone", [1, 2])
+def test_missing_event_is_named(journal: Journal, gone: int) -> None:
     for number in range(4):
         journal.append("x", {"n": number}, Author(session=f"s{number}"))
 
     with journal.writing() as tx:
-        tx.execute("DELETE FROM events WHERE seq = 2")
+        tx.execute("DELETE FROM events WHERE seq = ?", (gone,))
 
-    assert "events 2 to 2 are missing" in verify(journal).problems
+    assert f"events {gone} to {gone} are missing" in verify(journal).problems
+
+
+def test_text_payload_is_one_line_of_json_or_refused(journal: Journal) -> None:
+    journal.append("x", '{\n"n":1}')
+    for bad in ("not json", '{"n":', "{\n"):
+        with pytest.raises(BadDocument):
+            journal.append("x", bad)
+    journal.append("x", {"n": 2})
+    journal.close()
+
+    assert payloads(journal) == [{"n": 1}, {"n": 2}]
+    assert verify(journal).problems == []
 
 
 def test_state_that_the_events_do_not_tell_is_named(journal: Journal) -> None:

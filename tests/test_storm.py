@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,28 @@ def test_stopped_writer_makes_others_wait_then_say_who_holds_the_journal(tmp_pat
 
     assert seen_meanwhile == 1  # readers wait for nobody
     assert reading.last_seq(Journal(folder)) == 3
+
+
+def test_wait_that_was_given_up_takes_no_lock_from_a_later_write(tmp_path: Path) -> None:
+    folder = str(tmp_path / "standfast")
+    holder, waiter = Journal(folder), Journal(folder, lock_timeout_s=0.05)
+    holder.append("begin", {})
+    with holder.writing() as tx:
+        with pytest.raises(JournalBusy):
+            waiter.append("x", {})
+        tx.append("held", {})
+
+    waiter.lock_timeout_s = 30
+    for _ in range(20):
+        with waiter.writing() as tx:
+            for thread in threading.enumerate():
+                if thread.name == "standfast-lock":
+                    thread.join(0.2)
+            with pytest.raises(JournalBusy):
+                Journal(folder, lock_timeout_s=0).append("pushed in", {})
+            tx.append("inside", {})
+
+    assert [e.kind for e in reading.events(holder, reading.Filter())].count("pushed in") == 0
 
 
 def test_wait_that_was_given_up_does_not_keep_the_lock_later(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What could not be written in time is merged later, once each, and never over newer state."""
 
+import fcntl
 import json
 import os
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from standfast.errors import UnsafePath
+from standfast.errors import DiskFailed, UnsafePath
 from standfast.journal import decisions, inbox, reading, spool, strays
 from standfast.journal.author import Author
 from standfast.journal.reading import Filter
@@ -100,6 +101,45 @@ def test_full_spool_counts_the_gap_and_the_journal_tells_of_it(
     assert gap["facts"] == 6
 
 
+def test_gap_and_damaged_slot_are_told_once_even_when_nothing_can_be_freed(
+    journal: Journal, temporaries: list[str]
+) -> None:
+    spool.keep(journal.folder, "tool.done", {"n": 1})
+    spool.keep(journal.folder, "tool.done", {"text": "x" * 20_000})
+    path = Path(journal.folder, "spool")
+    held = bytearray(path.read_bytes())
+    held[spool.SLOT_BYTES + 40] ^= 1
+    path.write_bytes(held)
+
+    with path.open("rb") as other:  # a hook that was stopped while it wrote
+        fcntl.flock(other, fcntl.LOCK_EX)
+        for _ in range(3):
+            strays.merge(journal, temporaries)
+    for _ in range(3):
+        strays.merge(journal, temporaries)
+
+    assert len(facts(journal, "gap")) == 1
+    assert len(facts(journal, "stray.refused")) == 1
+    assert not strays.look(journal, temporaries)
+
+
+def test_full_disk_in_a_merge_takes_in_nothing_and_frees_nothing(
+    journal: Journal, temporaries: list[str]
+) -> None:
+    for number in range(30):
+        spool.keep(journal.folder, "tool.done", {"n": number, "text": "y" * 10_000})
+    ((pages,),) = journal.query("PRAGMA page_count")
+    journal.query(f"PRAGMA max_page_count={pages}")
+
+    with pytest.raises(DiskFailed):
+        strays.merge(journal, temporaries)
+    merged = strays.merge(Journal(journal.folder), temporaries)
+
+    assert merged == 30
+    assert [f["n"] for f in facts(journal) if isinstance(f, dict)] == list(range(30))
+    assert verify(journal).problems == []
+
+
 @pytest.mark.req("SEC-04")
 def test_spool_holds_no_secret(journal: Journal) -> None:
     secret = "ghp_" + "Ab3" * 12
@@ -123,7 +163,7 @@ def test_damaged_slot_is_named_and_takes_no_other_with_it(
     held[position] ^= data.draw(st.integers(1, 255))
     path.write_bytes(held)
 
-    damaged = [slot for slot, stray in spool.strays(journal.folder) if stray is None]
+    damaged = [slot for slot, stray in spool.strays(journal.folder) if isinstance(stray, str)]
     strays.merge(journal, [])
 
     found = facts(journal)

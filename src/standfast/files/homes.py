@@ -60,7 +60,9 @@ def is_settled(journal: Journal) -> bool:
     What `publish.keep` would find out too, without loading any of it: most commands change nothing.
     """
     known = journal.query(
-        "SELECT digest FROM faces WHERE face = ? AND draft IS NULL", (status_md.NAME,)
+        "SELECT digest FROM faces"
+        " WHERE face = ? AND draft IS NULL AND refused IS NULL AND unsettled IS NULL",
+        (status_md.NAME,),
     )
     if not known:
         return False

@@ -85,8 +85,11 @@ def contents(face: Face) -> bytes | None:
         return None
 
 
-def classify(journal: Journal, face: Face, data: bytes | None) -> Became:
-    """Name the change. An edit is the last thing that is believed."""
+def classify(journal: Journal, face: Face, data: bytes | None, *, settled: bool) -> Became:
+    """Name the change. An edit is the last thing that is believed.
+
+    A file whose last line has no end is still being written, unless it was seen so before.
+    """
     if data is None:
         return Became.ABSENT
     memory, found = remembered(journal, face), digest(data)
@@ -94,9 +97,9 @@ def classify(journal: Journal, face: Face, data: bytes | None) -> Became:
         return Became.SAME
     if _once_published(journal, face, found):
         return Became.REWOUND
-    if not data.endswith(b"\n") and memory.unsettled != found:
+    if not data.endswith(b"\n") and not settled:
         return Became.UNSETTLED
-    if face.in_git and _is_in_git(face, data):
+    if face.in_git and _came_through_git(face, data, memory.published):
         return Became.FROM_GIT
     return Became.EDITED
 
@@ -106,16 +109,22 @@ def _once_published(journal: Journal, face: Face, found: str) -> bool:
     return bool(journal.query(query, (face.name, found)))
 
 
-def _is_in_git(face: Face, data: bytes) -> bool:
-    """Whether these bytes are HEAD's or the index's: git wrote them, not a person."""
+def _came_through_git(face: Face, data: bytes, published: bytes | None) -> bool:
+    """Whether git wrote these bytes: they are HEAD's, or a merge put them into the index.
+
+    What a person edited and added is in the index too, but then HEAD still has what we published.
+    """
     from pathlib import Path
 
     from standfast.git import Git  # only when a file changed: most looks find nothing
 
     git = Git(directory=Path(face.root))
     try:
-        blob = git.hash_blob(data)
-        return blob in {git.blob_at_head(face.relative), git.blob_in_index(face.relative)}
+        blob, head = git.hash_blob(data), git.blob_at_head(face.relative)
+        if blob == head:
+            return True
+        staged_by_hand = published is not None and git.hash_blob(published) == head
+        return blob == git.blob_in_index(face.relative) and not staged_by_hand
     except (GitFailed, NotARepository, ProgramMissing, ProgramTimedOut):
         return False  # then it counts as an edit, which loses nothing either
 

@@ -7,6 +7,7 @@ that were recorded before are never recorded twice, whatever id they stand under
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -41,21 +42,23 @@ class Changes(NamedTuple):
 def by_hand(base: Iterable[Record], theirs: Iterable[Record], ours: Known) -> Changes:
     """A person's edit of what was last published: three ways, nobody's words lost.
 
-    A record that they changed and we did not is amended. One that both changed keeps our
-    words, and theirs become a record of their own.
+    A record that they changed and we did not is amended. One that both changed, or that stands
+    there twice, keeps our words, and theirs become a record of their own. Words of before are
+    an old copy, not an amendment.
     """
+    theirs = tuple(theirs)
     published = {record.key: record.value for record in base}
+    times = Counter(record.key for record in theirs)
     added: list[Record] = []
     amended: list[Record] = []
     for record in theirs:
-        if record.key is not None and ours.present.get(record.key) == record.value:
+        if record.value in ours.ever:
             continue
-        before = None if record.key is None else published.get(record.key)
-        if before == record.value and before is not None:
-            continue  # as we published it; the journal has moved on since
-        if before is not None and record.key is not None and ours.present.get(record.key) == before:
+        before = published.get(record.key) if record.key is not None else None
+        unchanged_by_us = before is not None and ours.present.get(record.key or "") == before
+        if unchanged_by_us and times[record.key] == 1:
             amended.append(record)
-        elif record.value not in ours.ever:
+        else:
             added.append(record)
     return Changes(added=_distinct(added), amended=tuple(amended))
 

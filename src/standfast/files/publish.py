@@ -57,14 +57,10 @@ def keep(journal: Journal, face: Face, *, exchange: bool = True) -> Outcome:
 def _one_at_a_time(journal: Journal) -> Iterator[None]:
     path = os.path.join(journal.folder, "faces.lock")
     fd = locks.open_lock(path)
+    if not locks.try_lock(fd):
+        os.close(fd)
+        fd = locks.take_within(path, journal.lock_timeout_s)
     try:
-        if not locks.try_lock(fd):
-            locks.wait_for(
-                path,
-                journal.lock_timeout_s,
-                wait=lambda: locks.lock(fd),
-                undo=lambda: locks.unlock(fd),
-            )
         yield
     finally:
         os.close(fd)
@@ -75,8 +71,15 @@ def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
     for displaced in swap.changed_since(journal, face):
         _adopt_displaced(journal, face, displaced)
     data = look.contents(face)
-    became = adopt(journal, face, data)
+    memory = look.remembered(journal, face)
+    settled = memory.unsettled == digest(data)
+    try:
+        became = adopt(journal, face, data, base=memory.published, settled=settled)
+    except FaceInvalid as refused:
+        look.remember(journal, face, refused=f"{refused.where}: {refused.problem}")
+        raise
     if became is Became.UNSETTLED:
+        look.remember(journal, face, unsettled=digest(data))
         return Outcome(became=became)
     rendered = face.render(journal)
     if rendered == data:
@@ -91,15 +94,14 @@ def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
     return None  # somebody saved in between: the next walk takes it from what was displaced
 
 
-def adopt(journal: Journal, face: Face, data: bytes | None) -> Became:
-    """Journal what these bytes say and the journal does not; refuse what cannot be read."""
-    became = look.classify(journal, face, data)
-    if became is Became.UNSETTLED and data is not None:
-        look.remember(journal, face, unsettled=digest(data))
+def adopt(
+    journal: Journal, face: Face, data: bytes | None, *, base: bytes | None, settled: bool
+) -> Became:
+    """Journal what these bytes say beyond *base* and the journal; refuse what cannot be read."""
+    became = look.classify(journal, face, data, settled=settled)
     if data is None or became not in {Became.EDITED, Became.FROM_GIT}:
         return became
-    theirs = _read(journal, face, data)
-    base = look.remembered(journal, face).published
+    theirs = _read(face, data)
     with journal.writing() as tx:
         ours = face.known(journal)
         if became is Became.FROM_GIT:
@@ -110,26 +112,24 @@ def adopt(journal: Journal, face: Face, data: bytes | None) -> Became:
             )
         if changes:
             face.record(tx, changes, f"{face.relative}, {became}")
-    look.remember(journal, face, refused=None, unsettled=None)
     return became
 
 
-def _read(journal: Journal, face: Face, data: bytes) -> tuple[merge.Record, ...]:
+def _read(face: Face, data: bytes) -> tuple[merge.Record, ...]:
     try:
         return face.read(data, face.path)
     except (FaceInvalid, BadDocument, TooLarge) as error:
-        refused = FaceInvalid(error.problem, file=face.path, line=error.line)
-        look.remember(journal, face, refused=f"{refused.where}: {refused.problem}")
-        raise refused from error
+        raise FaceInvalid(error.problem, file=face.path, line=error.line) from error
 
 
 def _adopt_displaced(journal: Journal, face: Face, displaced: swap.Displaced) -> None:
     """Somebody saved while we swapped, or wrote into a file that we had swapped out."""
+    at, data, base, settled = displaced
     try:
-        became = adopt(journal, face, displaced.data)
+        became = adopt(journal, face, data, base=base, settled=settled)
     except FaceInvalid as error:
-        kept = swap.keep_aside(journal, face, displaced.data)
-        swap.remember_displaced(journal, face, displaced.at, seen=digest(displaced.data))
+        kept = swap.keep_aside(journal, face, data)
+        swap.watch(journal, face, at, base=data, seen=digest(data))
         swap.drop_if_secret(journal, face, displaced)
         raise FaceInvalid(
             f"{error.problem} (an edit that came while the file was being written)",
@@ -137,6 +137,8 @@ def _adopt_displaced(journal: Journal, face: Face, displaced: swap.Displaced) ->
             line=error.line,
             remedy="Mend that copy and put its lines into the face again.",
         ) from error
-    if became is not Became.UNSETTLED:
-        swap.remember_displaced(journal, face, displaced.at, seen=digest(displaced.data))
-        swap.drop_if_secret(journal, face, displaced)
+    if became is Became.UNSETTLED:  # its last line has no end yet: look again
+        swap.watch(journal, face, at, base=base, looked=digest(data))
+        return
+    swap.watch(journal, face, at, base=data, seen=digest(data))
+    swap.drop_if_secret(journal, face, displaced)

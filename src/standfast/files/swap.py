@@ -37,12 +37,15 @@ class Displaced(NamedTuple):
 
     at: str
     data: bytes | None
+    base: bytes | None = None  # what it was when it was last known: an edit is against that
+    settled: bool = False  # unchanged since the last look
 
 
 def put_in_place(
     journal: Journal, face: Face, rendered: bytes, *, expected: bytes | None, exchange: bool
 ) -> Displaced | None:
     """Publish *rendered*; returns what it displaced, or None if a file appeared from nowhere."""
+    before = look.remembered(journal, face).published
     where = _where(journal, face)
     name = f"{_PREFIX}{os.urandom(8).hex()}{_SUFFIX}"
     at = f"{where}/{name}"
@@ -51,54 +54,79 @@ def put_in_place(
         disk.sync_fd(drafts)
         look.remember(journal, face, draft=at, drafted=digest(rendered))
         final = os.path.basename(face.relative)
+        placed: bool | None
         if expected is None:
             placed = _place_new(drafts, name, target, final)
         else:
             placed = _trade(drafts, name, target, final, exchange=exchange)
         disk.sync_fd(target)
         disk.sync_fd(drafts)
-        if not placed:
+        if placed is None:  # a file appeared while ours was on its way; theirs is watched
+            watch(journal, face, at, base=before)
+        elif not placed:
             disk.forget(name, folder=drafts)
+        if not placed:
             look.remember(journal, face, draft=None, drafted=None)
             return None
         data = None if expected is None else _read(drafts, name)
-    if data is not None:
-        remember_displaced(journal, face, at, seen=digest(data) if data == expected else None)
+    if data is not None and data == expected:
+        watch(journal, face, at, base=data, seen=digest(data))
+    elif data is not None:
+        watch(journal, face, at, base=before)
     look.remember_published(journal, face, rendered, draft=None, drafted=None)
     return Displaced(at, data)
 
 
-def remember_displaced(journal: Journal, face: Face, at: str, *, seen: str | None) -> None:
-    """Keep an eye on a displaced file; *seen* is the digest of it that the journal knows."""
+def watch(
+    journal: Journal,
+    face: Face,
+    at: str,
+    *,
+    base: bytes | None,
+    seen: str | None = None,
+    looked: str | None = None,
+) -> None:
+    """Keep an eye on a displaced file; *seen* is the digest of it that the journal knows.
+
+    Only files whose words are known make room for newer ones.
+    """
     with journal.writing() as tx:
         tx.execute("DELETE FROM displaced WHERE face = ? AND at = ?", (face.name, at))
-        tx.execute("INSERT INTO displaced (face, at, seen) VALUES (?, ?, ?)", (face.name, at, seen))
         tx.execute(
-            "DELETE FROM displaced WHERE face = ?1 AND number NOT IN"
+            "INSERT INTO displaced (face, at, base, seen, looked) VALUES (?, ?, ?, ?, ?)",
+            (face.name, at, _without_secrets(base), seen, looked),
+        )
+        tx.execute(
+            "DELETE FROM displaced WHERE face = ?1 AND seen IS NOT NULL AND number NOT IN"
             " (SELECT number FROM displaced WHERE face = ?1 ORDER BY number DESC LIMIT ?2)",
             (face.name, WATCHED),
         )
 
 
+def _without_secrets(data: bytes | None) -> bytes | None:
+    if data is None:
+        return None
+    return redact(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+
 def changed_since(journal: Journal, face: Face) -> Iterator[Displaced]:
     """Displaced files that somebody wrote into after we had looked: an editor had them open."""
     rows = journal.query(
-        "SELECT at, seen FROM displaced WHERE face = ? ORDER BY number", (face.name,)
+        "SELECT at, base, seen, looked FROM displaced WHERE face = ? ORDER BY number", (face.name,)
     )
-    for at, seen in rows:
+    for at, base, seen, looked in rows:
         where, name = str(at).split("/")
         with _folders(journal, face, where) as (_, drafts):
             data = _read(drafts, name)
         if data is None:
             _forget_displaced(journal, face, str(at))
         elif digest(data) != seen:
-            yield Displaced(str(at), data)
+            yield Displaced(at, data, base, settled=looked == digest(data))
 
 
 def drop_if_secret(journal: Journal, face: Face, displaced: Displaced) -> None:
     """A displaced file with a secret in it is not kept: watching an editor is worth less."""
-    text = (displaced.data or b"").decode("utf-8", "replace")
-    if redact(text) != text:
+    if _without_secrets(displaced.data) != displaced.data:
         where, name = displaced.at.split("/")
         with _folders(journal, face, where) as (_, drafts):
             disk.forget(name, folder=drafts)
@@ -120,7 +148,7 @@ def settle_crash(journal: Journal, face: Face) -> None:
             for candidate in (name, f"{name}.aside"):
                 data = _read(drafts, candidate)
                 if data is not None and digest(data) != memory.drafted:
-                    remember_displaced(journal, face, f"{where}/{candidate}", seen=None)
+                    watch(journal, face, f"{where}/{candidate}", base=memory.published)
         look.remember(journal, face, draft=None, drafted=None)
 
 
@@ -134,8 +162,8 @@ def _place_new(drafts: int, name: str, target: int, final: str) -> bool:
     return True
 
 
-def _trade(drafts: int, name: str, target: int, final: str, *, exchange: bool) -> bool:
-    """Swap the draft with the file; False if the file is gone, so that the caller looks again."""
+def _trade(drafts: int, name: str, target: int, final: str, *, exchange: bool) -> bool | None:
+    """Swap the draft with the file; False if the file is gone, None if there is a new one."""
     try:
         if exchange and disk.swap(drafts, name, target, final):
             return True
@@ -144,17 +172,20 @@ def _trade(drafts: int, name: str, target: int, final: str, *, exchange: bool) -
         return False
 
 
-def _trade_in_two_steps(drafts: int, name: str, target: int, final: str) -> bool:
+def _trade_in_two_steps(drafts: int, name: str, target: int, final: str) -> bool | None:
     """Without a swap: take the file aside, then link the draft in; nothing is ever written over.
 
     A reader may find no file for an instant, which loses nothing; a rename over it could.
     """
     aside = f"{name}.aside"
     os.rename(final, aside, src_dir_fd=target, dst_dir_fd=drafts)
-    with suppress(FileExistsError):  # somebody wrote a new one: the next look takes it in
+    placed: bool | None = True
+    try:
         os.link(name, final, src_dir_fd=drafts, dst_dir_fd=target, follow_symlinks=False)
+    except FileExistsError:
+        placed = None
     os.rename(aside, name, src_dir_fd=drafts, dst_dir_fd=drafts)
-    return True
+    return placed
 
 
 def sweep(journal: Journal, face: Face) -> None:
@@ -175,10 +206,8 @@ def keep_aside(journal: Journal, face: Face, data: bytes | None) -> str:
     """Keep what can neither be adopted nor stay where it was, less its secrets; the file."""
     folder = os.path.join(journal.folder, KEPT)
     disk.make_folder(folder)
-    text = redact((data or b"").decode("utf-8", "surrogateescape"))
-    name = f"{digest(data)[:12]}-{os.path.basename(face.relative)}"
-    path = os.path.join(folder, name)
-    disk.replace(path, text.encode("utf-8", "surrogateescape"))
+    path = os.path.join(folder, f"{digest(data)[:12]}-{os.path.basename(face.relative)}")
+    disk.replace(path, _without_secrets(data) or b"")
     return path
 
 

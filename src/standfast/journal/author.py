@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from standfast.errors import BadName
+from standfast.protocol import ids
 from standfast.protocol.text import printable
 from standfast.redact import redact
 
@@ -23,6 +25,14 @@ class Author:
         self.run = run
         self.session = session
         self.subdir = redact(printable(subdir)) if subdir else ""
+
+
+def check(author: Author, kind: str) -> None:
+    """Refuse names that could be mistaken for something else, or hold a secret."""
+    names = {"run": author.run, "session": author.session, "actor": author.actor, "kind": kind}
+    for what, name in names.items():
+        if name is not None and redact(ids.name(name, what=what)) != name:
+            raise BadName(f"the {what} looks like a secret", remedy="Give it another name.")
 
 
 USER = Author()

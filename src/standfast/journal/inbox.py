@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from standfast import clock, disk
 from standfast.errors import BadDocument, StandfastError, UnsafePath
-from standfast.journal.author import USER, Author
+from standfast.journal.author import USER, Author, check
 from standfast.journal.payload import encode
 from standfast.journal.spool import Stray, boot_id
 
@@ -57,6 +57,7 @@ def leave(
     author: Author = USER,
 ) -> str:
     """Leave one fact in the first temporary folder that can be written; returns the file."""
+    check(author, kind)
     stray: dict[str, Value] = {
         "kind": kind,
         "at": clock.now_us(),

@@ -39,48 +39,59 @@ def refuse_lockless(error: OSError) -> None:
         raise error
 
 
-def lock(fd: int) -> None:
-    """Take the lock, however long it takes."""
+def take(path: str) -> int:
+    """Open a lock file and wait for the lock, however long it takes."""
+    fd = open_lock(path)
     fcntl.flock(fd, fcntl.LOCK_EX)
+    return fd
 
 
-def unlock(fd: int) -> None:
-    """Let the next one have it."""
-    fcntl.flock(fd, fcntl.LOCK_UN)
-
-
-def wait_for(
-    path: str, timeout_s: float | None, *, wait: Callable[[], None], undo: Callable[[], None]
-) -> None:
-    """Do a wait that cannot be interrupted; past the time, say who holds *path*."""
+def take_within(path: str, timeout_s: float | None, how: Callable[[], int] | None = None) -> int:
+    """Wait for a lock and return its open file; past the time, say who holds *path*."""
+    how = how or (lambda: take(path))
     if timeout_s is None:
-        wait()
-    elif not _within(timeout_s, wait, undo):
+        return how()
+    fd = _within(timeout_s, how)
+    if fd is None:
         raise JournalBusy(f"not free within {timeout_s:g} s{_holders(path)}", file=path)
+    return fd
 
 
-def _within(timeout_s: float, wait: Callable[[], None], undo: Callable[[], None]) -> bool:
-    """Wait in a thread, because flock has no deadline; one that comes too late is undone."""
+def _within(timeout_s: float, how: Callable[[], int]) -> int | None:
+    """Wait in a thread, because flock has no deadline.
+
+    The thread has an open file of its own: if it comes too late it closes that, and no lock
+    that was taken meanwhile by another way is touched.
+    """
     import threading  # only when somebody else holds the lock
 
     decided = threading.Lock()
     arrived = threading.Event()
+    found: list[int | OSError] = []
     given_up = False
 
-    def queue() -> None:
-        wait()
+    def wait() -> None:
+        try:
+            result: int | OSError = how()
+        except OSError as error:
+            result = error
         with decided:
-            if given_up:
-                undo()
-            else:
-                arrived.set()
+            if given_up and isinstance(result, int):
+                os.close(result)
+            found.append(result)
+            arrived.set()
 
-    threading.Thread(target=queue, daemon=True, name="standfast-lock").start()
-    if arrived.wait(timeout_s):
-        return True
-    with decided:
-        given_up = not arrived.is_set()
-    return not given_up
+    threading.Thread(target=wait, daemon=True, name="standfast-lock").start()
+    try:
+        arrived.wait(timeout_s)
+    finally:  # also when interrupted: a lock that comes later must not stay
+        with decided:
+            given_up = not found
+    if not found:
+        return None
+    if isinstance(found[0], OSError):
+        raise found[0]
+    return found[0]
 
 
 def _holders(path: str) -> str:

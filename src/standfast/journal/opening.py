@@ -42,11 +42,15 @@ def open_or_create(path: str, *, checkpoint: bool) -> apsw.Connection:
 
 
 def _connect(path: str, *, checkpoint: bool) -> apsw.Connection:
-    # The mirror is asked first: the journal runs ahead of it, never behind. Hooks have no time.
-    mirrored = _mirrored(os.path.dirname(path)) if checkpoint else 0
+    # The mirror is asked first: the journal runs ahead of it, never behind. A hook has no time
+    # for that, unless the journal is new: then its mirror must be empty.
+    folder = os.path.dirname(path)
+    mirrored = _mirrored(folder) if checkpoint else 0
     connection = database.connect(path, checkpoint=checkpoint)
     unfinished = is_unfinished(connection)
-    if not unfinished:
+    if unfinished:
+        mirrored = mirrored or _mirrored(folder)
+    else:
         _check_version(connection, path)
     row = None if unfinished else connection.execute(LAST).fetchone()
     last = row[0] if row else 0

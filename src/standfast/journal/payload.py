@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from standfast.errors import TooLarge
+from standfast.errors import BadDocument, TooLarge
 from standfast.redact import might_hold_secret, redact_value
 
 TYPE_CHECKING = False
@@ -16,6 +16,8 @@ _encoder: Callable[[object], str] | None = None
 def encode(payload: Mapping[str, object] | str) -> str:
     """The text to be written. Text is taken to be JSON already, as hooks give it."""
     text = payload if isinstance(payload, str) else _dump(payload)
+    if "\n" in text or "\r" in text:  # given as text over several lines: one line is one event
+        text = _dump(_load(text))
     if might_hold_secret(text):
         text = _dump(redact_value(_load(text) if isinstance(payload, str) else payload))
     if not text.isascii():  # a lone surrogate has no UTF-8; as an escape it is still JSON
@@ -39,4 +41,7 @@ def _dump(value: object) -> str:
 def _load(text: str) -> object:
     import json
 
-    return json.loads(text)
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise BadDocument("the payload is not JSON") from error

@@ -1,7 +1,7 @@
 """Where the journal of a directory lives, found without starting git.
 
 In a repository: `<git common dir>/standfast`, the same for every worktree, never committed,
-untouched by `git clean`. Elsewhere: `$XDG_STATE_HOME/standfast/<name>-<id of the path>`.
+untouched by `git clean`. Elsewhere: `$XDG_STATE_HOME/standfast/<id of the path>`.
 Hook path: nothing heavy is imported.
 """
 

@@ -1,4 +1,4 @@
-"""Questions to the journal. Readers wait for nobody: WAL gives each a steady picture."""
+"""Questions to the journal. With a write-ahead log readers wait for nobody."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
              subdir  TEXT NOT NULL,
              kind    TEXT NOT NULL,
              origin  TEXT,
-             payload TEXT NOT NULL,
+             payload TEXT NOT NULL CHECK (json_valid(payload)),
              hash    BLOB NOT NULL
            ) STRICT""",
         "CREATE INDEX events_by_stream ON events (stream)",
@@ -70,7 +70,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
              number INTEGER PRIMARY KEY,
              face   TEXT NOT NULL,
              at     TEXT NOT NULL,
-             seen   TEXT
+             base   BLOB,
+             seen   TEXT,
+             looked TEXT
            ) STRICT""",
         """CREATE TABLE published (
              face   TEXT NOT NULL,

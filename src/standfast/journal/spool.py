@@ -15,7 +15,7 @@ import os
 from zlib import crc32
 
 from standfast import clock, disk
-from standfast.journal.author import USER, Author
+from standfast.journal.author import USER, Author, check
 from standfast.journal.locks import try_lock
 from standfast.journal.payload import encode
 from standfast.protocol.text import printable
@@ -70,6 +70,7 @@ def keep(
     author: Author = USER,
 ) -> bool:
     """Put a fact into a free slot, synced; False when there is none, and the gap is counted."""
+    check(author, kind)
     stray = os.urandom(8).hex()
     fields = (
         stray,
@@ -109,8 +110,8 @@ def boot_id() -> str:
         return "unknown"
 
 
-def strays(folder: str) -> Iterator[tuple[int, Stray | None]]:
-    """Every taken slot; None where the slot's bytes do not check."""
+def strays(folder: str) -> Iterator[tuple[int, Stray | str]]:
+    """Every taken slot; its header in hex where the bytes do not check."""
     try:
         fd = _open(folder, os.O_RDONLY)
     except FileNotFoundError:
@@ -124,7 +125,7 @@ def strays(folder: str) -> Iterator[tuple[int, Stray | None]]:
 
 
 def gaps(folder: str) -> int:
-    """How many facts found no room since the gap was last told."""
+    """How many facts have ever found no room: a count that only goes up."""
     try:
         fd = _open(folder, os.O_RDONLY)
     except FileNotFoundError:
@@ -135,7 +136,7 @@ def gaps(folder: str) -> int:
         os.close(fd)
 
 
-def clear(folder: str, slots: Mapping[int, str | None], *, gaps_told: int) -> None:
+def clear(folder: str, slots: Mapping[int, str]) -> None:
     """Free the slots that are in the journal now, if each still holds what was read from it.
 
     Somebody who writes there right now is not waited for: what stays is known and freed later.
@@ -144,13 +145,10 @@ def clear(folder: str, slots: Mapping[int, str | None], *, gaps_told: int) -> No
     try:
         if not try_lock(fd):
             return
-        for slot, stray_id in slots.items():
+        for slot, mark in slots.items():
             held = _read(fd, slot)
-            if (held.id if held is not None else None) == stray_id:
+            if (held if isinstance(held, str) else held.id) == mark:
                 os.pwrite(fd, bytes(16), slot * SLOT_BYTES)
-        if gaps_told:
-            left = int.from_bytes(os.pread(fd, 8, 0), "big") - gaps_told
-            os.pwrite(fd, max(0, left).to_bytes(8, "big"), 0)
         disk.sync_fd(fd)
     finally:
         os.close(fd)
@@ -184,15 +182,15 @@ def _is_time(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 18  # noqa: PLR2004  # fits 64 bits
 
 
-def _read(fd: int, slot: int) -> Stray | None:
+def _read(fd: int, slot: int) -> Stray | str:
     header = os.pread(fd, 16, slot * SLOT_BYTES)
     length = int.from_bytes(header[8:12], "big")
     body = os.pread(fd, min(length, BODY_LIMIT), slot * SLOT_BYTES + 16)
     if _header(body) != header:
-        return None
+        return header.hex()
     fields = body.decode("utf-8", "replace").split("\n", 9)
     if len(fields) != 10 or not (_is_time(fields[1]) and _is_time(fields[3])):  # noqa: PLR2004  # as above
-        return None
+        return header.hex()
     stray_id, at, boot, since_boot, run, session, actor, subdir, kind, payload = fields
     author = Author(actor, run=run or None, session=session or None, subdir=subdir)
     return Stray(stray_id, kind, payload, author, at=int(at), boot=boot, since_boot=int(since_boot))

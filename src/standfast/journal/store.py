@@ -16,14 +16,12 @@ from contextlib import suppress
 import apsw
 
 from standfast import clock, disk
-from standfast.errors import BadName, JournalUnwritable, StandfastError
+from standfast.errors import BadDocument, JournalUnwritable, StandfastError
 from standfast.journal import database, folds, opening
-from standfast.journal.author import USER, Author
+from standfast.journal.author import USER, Author, check
 from standfast.journal.heads import Heads
 from standfast.journal.payload import encode
 from standfast.journal.turnstile import Turnstile
-from standfast.protocol import ids
-from standfast.redact import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ MIRROR_EVERY = 1024
 
 
 class Journal:
-    """One repository's journal, open in this process. Not to be shared across a fork."""
+    """One repository's journal, open in one thread of one process."""
 
     def __init__(
         self, folder: str, *, lock_timeout_s: float | None = 10.0, checkpoint: bool = True
@@ -146,8 +144,10 @@ class Journal:
         self._check(kind, author)
         try:
             row = self._heads.insert(connection, kind, text, author, origin=origin, at=at)
-        except apsw.ConstraintError:  # the number is taken: another process wrote meanwhile
-            self._heads.forget()
+        except apsw.ConstraintError as error:
+            if getattr(error, "extendedresult", 0) == apsw.SQLITE_CONSTRAINT_CHECK:
+                raise BadDocument("the payload is not JSON") from error
+            self._heads.forget()  # the number is taken: another process wrote meanwhile
             row = self._heads.insert(connection, kind, text, author, origin=origin, at=at)
         fold = folds.FOLDS.get(kind)
         if fold is not None:
@@ -156,13 +156,11 @@ class Journal:
         return row[0]
 
     def _check(self, kind: str, author: Author) -> None:
-        """Refuse names that could be mistaken for something else, or hold a secret."""
+        """Names are checked once each."""
         names = (author.run, author.session, author.actor, kind)
         if names in self._names:
             return
-        for name, what in zip(names, ("run", "session", "actor", "kind"), strict=True):
-            if name is not None and redact(ids.name(name, what=what)) != name:
-                raise BadName(f"the {what} looks like a secret", remedy="Give it another name.")
+        check(author, kind)
         self._names.add(names)
 
     def forget(self) -> None:

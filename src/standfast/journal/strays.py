@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
 from standfast import disk
-from standfast.errors import BadName, StandfastError
-from standfast.journal import decisions, inbox, spool
+from standfast.errors import BadName, NothingFound, StandfastError
+from standfast.journal import decisions, inbox, reading, spool
 from standfast.journal.author import STANDFAST
-from standfast.protocol.text import bounded
 from standfast.redact import redact
 
 if TYPE_CHECKING:
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
 
-_EXCERPT = 1_000
+_UNFIT = (apsw.ConstraintError, apsw.SQLError, apsw.MismatchError)  # the stray's fault, not ours
+_GAPS = "spool:gaps"
 
 
 class Found(NamedTuple):
     """What waits outside the journal."""
 
-    spooled: tuple[tuple[int, Stray | None], ...]
+    spooled: tuple[tuple[int, Stray | str], ...]
     posted: tuple[tuple[str, Stray | str], ...]
     gaps: int
 
@@ -46,8 +47,19 @@ def look(journal: Journal, temporaries: Sequence[str]) -> Found:
     return Found(
         spooled=tuple(spool.strays(journal.folder)),
         posted=tuple(sorted(inbox.strays(journal.folder, temporaries), key=_when)),
-        gaps=spool.gaps(journal.folder),
+        gaps=spool.gaps(journal.folder) - _told(journal),
     )
+
+
+def _told(journal: Journal) -> int:
+    """How many lost facts the journal knows of; the spool's own count only goes up."""
+    if not journal.exists:
+        return 0
+    try:
+        found = reading.cell(journal, _GAPS)
+    except NothingFound:
+        return 0
+    return int(str(found[0]["told"])) if found else 0
 
 
 def _when(posted: tuple[str, Stray | str]) -> int:
@@ -63,29 +75,24 @@ def merge(journal: Journal, temporaries: Sequence[str]) -> int:
         new = sum(_take_spooled(tx, slot, stray) for slot, stray in found.spooled)
         new += sum(_take_posted(tx, path, stray) for path, stray in found.posted)
         if found.gaps:
-            tx.append(
-                "gap", {"facts": found.gaps, "why": "journal and spool had no room"}, STANDFAST
-            )
+            why = "journal and spool had no room"
+            tx.append("gap", {"facts": found.gaps, "why": why}, STANDFAST)
+            tx.set(_GAPS, {"told": spool.gaps(journal.folder)})
     _free(journal, found)
     return new
 
 
-def _take_spooled(tx: Writing, slot: int, stray: Stray | None) -> bool:
-    if stray is None:
-        _refuse(tx, f"spool slot {slot}", "its bytes do not check")
-        return True
+def _take_spooled(tx: Writing, slot: int, stray: Stray | str) -> bool:
+    if isinstance(stray, str):
+        return _refuse_once(tx, f"slot {slot} {stray}", f"spool slot {slot}", "it does not check")
     boot = stray.boot if not stray.boot.strip("0123456789abcdef-") else "unknown"
-    origin = f"spool {boot} {stray.since_boot}"
-    return _once(tx, stray, origin)
+    return _once(tx, stray, f"spool {boot} {stray.since_boot}")
 
 
 def _take_posted(tx: Writing, path: str, stray: Stray | str) -> bool:
     if isinstance(stray, str):
         name = os.path.basename(path)
-        if not tx.execute("SELECT 1 FROM merged WHERE stray = ?", (name,)):
-            tx.execute("INSERT INTO merged VALUES (?)", (name,))
-            _refuse(tx, name, stray)
-        return True
+        return _refuse_once(tx, name, name, stray)
     return _once(tx, stray, inbox.ORIGIN)
 
 
@@ -96,8 +103,8 @@ def _once(tx: Writing, stray: Stray, origin: str) -> bool:
     try:
         with tx.trial():  # an id that it takes goes back
             _record(tx, stray, origin)
-    except (StandfastError, ValueError, OverflowError, RecursionError, apsw.Error) as error:
-        _refuse(tx, origin, f"{error}: {bounded(redact(stray.payload), _EXCERPT)}")
+    except (StandfastError, ValueError, OverflowError, RecursionError, *_UNFIT) as error:
+        _refuse(tx, origin, f"{error}: {redact(stray.payload)}")
     return True
 
 
@@ -113,16 +120,26 @@ def _record(tx: Writing, stray: Stray, origin: str) -> None:
         tx.append(stray.kind, payload, stray.author, origin=origin, at=stray.at)
 
 
+def _refuse_once(tx: Writing, mark: str, what: str, why: str) -> bool:
+    if tx.execute("SELECT 1 FROM merged WHERE stray = ?", (mark,)):
+        return False
+    tx.execute("INSERT INTO merged VALUES (?)", (mark,))
+    _refuse(tx, what, why)
+    return True
+
+
 def _refuse(tx: Writing, what: str, why: str) -> None:
     tx.append("stray.refused", {"what": what, "why": why}, STANDFAST)
 
 
 def _free(journal: Journal, found: Found) -> None:
-    slots = {slot: None if stray is None else stray.id for slot, stray in found.spooled}
-    if slots or found.gaps:
-        spool.clear(journal.folder, slots, gaps_told=found.gaps)
+    """What cannot be freed now is known by its mark, and freed another time."""
+    slots = {slot: stray if isinstance(stray, str) else stray.id for slot, stray in found.spooled}
+    if slots:
+        spool.clear(journal.folder, slots)
     for path, stray in found.posted:
-        if isinstance(stray, str):
-            os.rename(path, f"{path.removesuffix('.json')}.refused")
-        else:
-            disk.forget(path)
+        with suppress(OSError):
+            if isinstance(stray, str):
+                os.rename(path, f"{path.removesuffix('.json')}.refused")
+            else:
+                disk.forget(path)

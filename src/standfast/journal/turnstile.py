@@ -10,17 +10,18 @@ from __future__ import annotations
 import os
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 
-from standfast.journal.locks import lock, open_lock, refuse_lockless, unlock, wait_for
+from standfast.journal.locks import open_lock, refuse_lockless, take, take_within
 
 
 class Turnstile:
     """The way into the journal for writers; open once per process, use for every write."""
 
-    __slots__ = ("_next", "_writer", "_writer_path")
+    __slots__ = ("_next", "_next_path", "_writer", "_writer_path")
 
     def __init__(self, folder: str) -> None:
+        self._next_path = os.path.join(folder, "turnstile.lock")
         self._writer_path = os.path.join(folder, "writer.lock")
-        self._next = open_lock(os.path.join(folder, "turnstile.lock"))
+        self._next = open_lock(self._next_path)
         self._writer = open_lock(self._writer_path)
 
     def enter(self, timeout_s: float | None) -> None:
@@ -34,7 +35,9 @@ class Turnstile:
                 flock(self._next, LOCK_UN)
         except OSError as error:
             refuse_lockless(error)
-        wait_for(self._writer_path, timeout_s, wait=self._queue, undo=self.leave)
+        mine = take_within(self._writer_path, timeout_s, self._queue)
+        os.close(self._writer)
+        self._writer = mine
 
     def leave(self) -> None:
         """Let the next one in."""
@@ -45,7 +48,9 @@ class Turnstile:
         os.close(self._next)
         os.close(self._writer)
 
-    def _queue(self) -> None:
-        lock(self._next)
-        lock(self._writer)
-        unlock(self._next)
+    def _queue(self) -> int:
+        first = take(self._next_path)
+        try:
+            return take(self._writer_path)
+        finally:
+            os.close(first)

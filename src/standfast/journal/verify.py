@@ -34,10 +34,15 @@ def verify(journal: Journal) -> Report:
     """Check the whole journal against itself and its mirror."""
     report = Report()
     try:
+        mirrored = list(mirror.lines(journal.folder))  # it runs behind, so it is read first
         connection = journal.connection
-        report.problems += _pages(connection)
-        hashes = _events(connection, report)
-        _mirror(journal.folder, hashes, report)
+        connection.execute("BEGIN")  # all the rest in one picture, whoever writes meanwhile
+        try:
+            report.problems += _pages(connection)
+            hashes = _events(connection, report)
+        finally:
+            connection.execute("ROLLBACK")
+        _mirror(mirrored, hashes, report)
     except apsw.Error as error:
         report.problems.append(database.translate(error, journal.path).problem)
     except JournalDamaged as error:
@@ -45,7 +50,7 @@ def verify(journal: Journal) -> Report:
     report.problems += [
         f"spool slot {slot} does not check"
         for slot, stray in spool.strays(journal.folder)
-        if stray is None
+        if isinstance(stray, str)
     ]
     return report
 
@@ -60,12 +65,12 @@ def _events(connection: apsw.Connection, report: Report) -> dict[int, str]:
     """Numbers without gaps, every link right, and the state equal to the events folded anew."""
     heads: dict[str, bytes] = {}
     hashes: dict[int, str] = {}
-    before: int | None = None
+    before = 0
     anew = _empty_state()
     for row in connection.execute("SELECT * FROM events ORDER BY seq"):
         event: Row = row
         seq, at, stream, run, session, actor, subdir, kind, origin, payload, link = event
-        if before is not None and seq != before + 1:
+        if seq != before + 1:
             report.problems.append(f"events {before + 1} to {seq - 1} are missing")
         expected = chain.link(
             heads.get(stream, chain.START),
@@ -99,11 +104,11 @@ def _state(connection: apsw.Connection, anew: apsw.Connection) -> Iterator[str]:
             yield f"the current state in `{table}` is not what the events say"
 
 
-def _mirror(folder: str, hashes: dict[int, str], report: Report) -> None:
+def _mirror(found: list[tuple[str, int, bytes]], hashes: dict[int, str], report: Report) -> None:
     """Each line the event it names, none left out; the newest may not have been mirrored yet."""
-    before = None
+    before = 0
     torn: str | None = None
-    for path, number, line in mirror.lines(folder):
+    for path, number, line in found:
         if torn is not None:  # only the very last line may be: it was never promised
             report.problems.append(torn)
         where = f"{os.path.basename(path)}:{number}"
@@ -114,7 +119,7 @@ def _mirror(folder: str, hashes: dict[int, str], report: Report) -> None:
         seq = int(str(event["seq"]))
         if hashes.get(seq) != event.get("hash"):
             report.problems.append(f"mirror {where} and event {seq} differ")
-        if before is not None and seq != before + 1:
+        if seq != before + 1:
             report.problems.append(f"mirror {where} follows event {before} with {seq}")
         before = seq
         report.mirrored += 1

@@ -95,11 +95,12 @@ class Writing:
         try:
             yield
         except BaseException:
-            self.execute("ROLLBACK TO trial")
             self._journal.forget()
+            if self._connection.in_transaction:  # a full disk ends the whole transaction
+                self.execute("ROLLBACK TO trial")
+                self.execute("RELEASE trial")
             raise
-        finally:
-            self.execute("RELEASE trial")
+        self.execute("RELEASE trial")
 
     def execute(
         self, sql: str, values: tuple[apsw.SQLiteValue, ...] = ()

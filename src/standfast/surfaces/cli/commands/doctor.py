@@ -141,11 +141,17 @@ def _strays(context: Context) -> Iterator[Finding]:
 
 def _faces(context: Context) -> Iterator[Finding]:
     from standfast.files.look import refused_faces
+    from standfast.files.swap import KEPT
 
     refused = refused_faces(context.journal)
     for words in refused:
         yield Finding("faces", words, "Mend the line; the file is left alone until then.")
-    if not refused:
+    kept = os.path.join(context.place.folder, KEPT)
+    waiting = sorted(os.listdir(kept)) if os.path.isdir(kept) else []
+    for name in waiting:
+        words = f"an edit that could not be read is kept in {os.path.join(kept, name)}"
+        yield Finding("faces", words, "Put its lines into the face again, then remove the copy.")
+    if not refused and not waiting:
         yield Finding("faces", "none refused")
 
 

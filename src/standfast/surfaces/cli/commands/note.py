@@ -54,8 +54,10 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
             "Kept in the inbox: the next command that may write takes it in.",
         )
         return 0
-    context.heal()
     _say(context, {"id": decision, "text": text}, f"Recorded {decision}")
+    context.heal()  # after the acknowledgement: it undoes nothing
+    for trouble in context.trouble:
+        print(printable(f"but {trouble.where}: {trouble.problem}"), file=sys.stderr)
     return 0
 
 
@@ -71,6 +73,4 @@ def _words(given: list[str]) -> str:
 
 
 def _say(context: Context, facts: dict[str, object], words: str) -> None:
-    print(json_line(facts) if context.json else words)
-    for trouble in context.trouble:
-        print(printable(f"but {trouble.where}: {trouble.problem}"), file=sys.stderr)
+    print(json_line(facts) if context.json else words, flush=True)
