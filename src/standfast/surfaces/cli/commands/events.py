@@ -45,6 +45,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
             raise
         seen = 0
     while arguments.follow:
+        sys.stdout.flush()  # who follows through a pipe waits for each line
         clock.pause(_LOOK_EVERY_S)
         seen = _follow(context, wanted, seen)
     return 0
@@ -80,7 +81,6 @@ def _follow(context: Context, wanted: Filter, seen: int) -> int:
         return seen
     if newest > seen:
         _print(context, reading.events(context.journal, wanted._replace(after=seen)))
-        sys.stdout.flush()
     return newest
 
 
