@@ -145,7 +145,7 @@ def world(world_of_the_session: None, tmp_path_factory: pytest.TempPathFactory) 
 
 def _pin_world(patch: pytest.MonkeyPatch, folder: Path) -> None:
     for name in list(os.environ):
-        if name.startswith(FOREIGN_PREFIXES) or name in {"NO_COLOR", "FORCE_COLOR"}:
+        if name.startswith(FOREIGN_PREFIXES) or name in {"NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}:
             patch.delenv(name)
     for name, value in PINNED.items():
         patch.setenv(name, value)

@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from standfast import disk
 from standfast.errors import FaceInvalid
 from standfast.files import homes, look, merge, publish, status_md, swap
 from standfast.files.face import Face
@@ -286,6 +288,77 @@ def test_face_that_is_no_regular_file_is_refused_without_touching_it(
     assert outcome.refused.code in {"SF301", "SF106"}
     assert outside.read_text(encoding="utf-8") == "precious"
     assert texts(journal) == ["one"]
+
+
+def test_publish_makes_each_step_durable_before_the_next(
+    journal: Journal, beside: Face, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note(journal, "one")
+    publish.keep(journal, beside)
+    note(journal, "two")
+    steps: list[str] = []
+    real_sync, real_swap, real_remember = os.fsync, disk.swap, look.remember
+
+    def sync(fd: int) -> None:
+        name = os.path.basename(os.readlink(f"/proc/self/fd/{fd}"))
+        steps.append("draft" if name.endswith(".draft") else name)
+        real_sync(fd)
+
+    def swapped(*arguments: Any) -> bool:
+        steps.append("swap")
+        return real_swap(*arguments)
+
+    def remember(*arguments: Any, **columns: Any) -> None:
+        steps.append("intent" if columns.get("draft") else "outcome")
+        real_remember(*arguments, **columns)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(disk, "swap", swapped)
+    monkeypatch.setattr(look, "remember", remember)
+    publish.keep(journal, beside)
+
+    assert steps == ["draft", "drafts", "intent", "swap", "standfast", "drafts", "outcome"]
+
+
+@pytest.mark.parametrize("at", ["before the swap", "after the swap"])
+def test_crash_around_the_swap_is_settled_by_the_next_command(
+    journal: Journal, beside: Face, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    note(journal, "one")
+    publish.keep(journal, beside)
+    note(journal, "two")
+    real = disk.swap
+
+    def crash(*arguments: Any) -> bool:
+        if at == "after the swap":
+            append(beside, "- in between\n")
+            real(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(disk, "swap", crash)
+        with pytest.raises(KeyboardInterrupt):
+            publish.keep(journal, beside)
+    publish.keep(Journal(journal.folder), beside)
+
+    expected = ["one", "two", "in between"] if at == "after the swap" else ["one", "two"]
+    assert texts(journal) == expected
+    assert Path(beside.path).read_bytes() == status_md.render(reading.decisions(journal))
+    assert verify(journal).problems == []
+
+
+@pytest.mark.req("REL-08")
+def test_edit_that_was_added_to_the_index_is_still_an_edit(
+    kept_in_git: Path, journal: Journal, in_tree: Face
+) -> None:
+    edited = Path(in_tree.path).read_text(encoding="utf-8").replace("two", "zwei")
+    Path(in_tree.path).write_text(edited, encoding="utf-8")
+    git(kept_in_git, "add", "STATUS.md")
+
+    outcome = publish.keep(journal, in_tree)
+
+    assert outcome.became is Became.EDITED
+    assert texts(journal) == ["one", "zwei"]
 
 
 # Racing.

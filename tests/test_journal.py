@@ -55,8 +55,13 @@ def test_asking_an_absent_journal_creates_nothing(journal: Journal) -> None:
     assert not Path(journal.folder).exists()
 
 
-def test_settings_are_the_ones_that_the_promises_rest_on(journal: Journal) -> None:
+@pytest.mark.parametrize("reopened", [False, True])
+def test_settings_are_the_ones_that_the_promises_rest_on(
+    journal: Journal, *, reopened: bool
+) -> None:
     journal.append("x", {})
+    if reopened:
+        journal.close()
 
     def pragma(name: str) -> object:
         return journal.connection.execute(f"PRAGMA {name}").fetchall()[0][0]

@@ -1,6 +1,7 @@
 """The mirror holds every event as a line that checks; a torn tail is cut, never believed."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -114,8 +115,11 @@ def test_new_file_begins_when_one_is_full(
     assert verify(Journal(journal.folder)).problems == []
 
 
-@pytest.mark.parametrize("damage", ["flip", "remove", "foreign"])
-def test_damaged_mirror_is_named_by_verify(journal: Journal, damage: str) -> None:
+@pytest.mark.parametrize(
+    ("damage", "word"),
+    [("flip", "is damaged"), ("remove", "follows event 2 with 4"), ("forged", "differ")],
+)
+def test_damaged_mirror_is_named_by_verify(journal: Journal, damage: str, word: str) -> None:
     for number in range(5):
         journal.append("x", {"n": number})
     journal.close()
@@ -126,13 +130,31 @@ def test_damaged_mirror_is_named_by_verify(journal: Journal, damage: str) -> Non
     elif damage == "remove":
         del lines[2]
     else:
-        lines[2] = mirror.line_of(EVENT)
+        lines[2] = mirror.line_of(EVENT._replace(seq=3))
     Path(segment).write_bytes(b"".join(lines))
 
     problems = verify(Journal(journal.folder)).problems
 
-    assert problems
+    assert any(word in problem for problem in problems)
     assert all("mirror 000000000001.jsonl:" in problem for problem in problems)
+
+
+def test_batch_is_synced_and_a_new_file_makes_its_folder_synced_too(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        journal.append("x", {"n": number})
+    synced: list[str] = []
+    real = os.fsync
+
+    def sync(fd: int) -> None:
+        synced.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))
+        real(fd)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    journal.mirror()
+
+    assert synced[-2:] == ["000000000001.jsonl", "mirror"]
 
 
 def test_journal_that_lacks_what_its_mirror_holds_is_damaged_not_begun_anew(

@@ -101,6 +101,41 @@ def test_full_spool_counts_the_gap_and_the_journal_tells_of_it(
     assert gap["facts"] == 6
 
 
+def test_slot_that_was_used_again_meanwhile_is_not_freed(journal: Journal) -> None:
+    spool.keep(journal.folder, "tool.done", {"n": 1})
+    ((slot, first),) = spool.strays(journal.folder)
+    assert not isinstance(first, str)
+    spool.clear(journal.folder, {slot: first.id})
+    spool.keep(journal.folder, "tool.done", {"n": 2})
+
+    spool.clear(journal.folder, {slot: first.id})  # by another command that had read the first
+
+    ((_, second),) = spool.strays(journal.folder)
+    assert not isinstance(second, str)
+    assert second.payload == '{"n":2}'
+
+
+def test_spool_is_synced_body_first_then_header(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    real_sync, real_write = os.fsync, os.pwrite
+
+    def sync(fd: int) -> None:
+        steps.append("sync")
+        real_sync(fd)
+
+    def write(fd: int, data: bytes, offset: int) -> int:
+        steps.append("header" if offset % spool.SLOT_BYTES == 0 else "body")
+        return real_write(fd, data, offset)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(os, "pwrite", write)
+    spool.keep(journal.folder, "tool.done", {"n": 1})
+
+    assert steps == ["body", "sync", "header", "sync"]
+
+
 def test_gap_and_damaged_slot_are_told_once_even_when_nothing_can_be_freed(
     journal: Journal, temporaries: list[str]
 ) -> None:
@@ -219,7 +254,7 @@ GOOD = {
         b'{"a":1,"a":2}',
         b"\xff\xfe",
         b"[" * 100_000,
-        json.dumps({**GOOD, "kind": "lease.taken"}).encode(),
+        json.dumps({**GOOD, "kind": "tool.done"}).encode(),
         json.dumps({**GOOD, "at": "soon"}).encode(),
         json.dumps({**GOOD, "at": True}).encode(),
         json.dumps({**GOOD, "at": 2**70}).encode(),
