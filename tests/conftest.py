@@ -23,6 +23,7 @@ REPORT_VARIABLE = "STANDFAST_REQ_REPORT"
 CLI_TIMEOUT_S = 60
 
 FOREIGN_PREFIXES = ("STANDFAST_", "GIT_", "CLAUDE_", "CODEX_")
+FOREIGN = {"NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
 PINNED = {
     "GIT_CONFIG_GLOBAL": "/dev/null",
     "GIT_CONFIG_SYSTEM": "/dev/null",
@@ -145,7 +146,7 @@ def world(world_of_the_session: None, tmp_path_factory: pytest.TempPathFactory) 
 
 def _pin_world(patch: pytest.MonkeyPatch, folder: Path) -> None:
     for name in list(os.environ):
-        if name.startswith(FOREIGN_PREFIXES) or name in {"NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}:
+        if name.startswith(FOREIGN_PREFIXES) or name in FOREIGN:
             patch.delenv(name)
     for name, value in PINNED.items():
         patch.setenv(name, value)
