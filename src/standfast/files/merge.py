@@ -52,9 +52,9 @@ def by_hand(base: Iterable[Record], theirs: Iterable[Record], ours: Known) -> Ch
     added: list[Record] = []
     amended: list[Record] = []
     for record in theirs:
-        if record.value in ours.ever:
-            continue
         before = published.get(record.key) if record.key is not None else None
+        if record.value in ours.ever or record.value == before:
+            continue
         unchanged_by_us = before is not None and ours.present.get(record.key or "") == before
         if unchanged_by_us and times[record.key] == 1:
             amended.append(record)
