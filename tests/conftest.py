@@ -6,6 +6,7 @@ collection; outcomes are appended as JSON lines to the file that STANDFAST_REQ_R
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,8 @@ SEVERITY: Mapping[Result, int] = {"passed": 0, "skipped": 1, "failed": 2}
 
 def pytest_configure(config: pytest.Config) -> None:
     """Read the manifest; listen for outcomes in the one process that sees them all."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background by a shell:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # children would ignore it too
     config.stash[KNOWN_ROWS] = _known_rows()
     report = os.environ.get(REPORT_VARIABLE)
     if report and not hasattr(config, "workerinput"):

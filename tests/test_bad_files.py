@@ -553,15 +553,15 @@ def test_inbox_is_not_read_when_others_could_have_written_it(
 ) -> None:
     (box / f"{1:016x}.json").write_bytes(posted())
     if fault == "open to others":
-        box.parent.chmod(0o777)
+        box.chmod(0o777)
     elif fault == "a link":
-        elsewhere = box.parent.parent / "elsewhere"
-        box.parent.rename(elsewhere)
-        box.parent.symlink_to(elsewhere)
+        elsewhere = box.parent / "elsewhere"
+        box.rename(elsewhere)
+        box.symlink_to(elsewhere)
     elif os.geteuid() != 0:
         pytest.skip("only root can give files away")
     else:
-        os.chown(box.parent, 54_321, 54_321)
+        os.chown(box, 54_321, 54_321)
 
     done(run("status", cwd=repo))
 

@@ -209,7 +209,9 @@ TAMPERED = {
     "an event gone": "DELETE FROM events WHERE seq = 2",
     "the last events gone": "DELETE FROM events WHERE seq > 1",
     "other words": """UPDATE events SET payload = '{"id":"RD-001","text":"evil"}' WHERE seq = 1""",
-    "no JSON": "UPDATE events SET payload = 'evil' WHERE seq = 1",
+    "no JSON": (
+        "PRAGMA ignore_check_constraints=ON; UPDATE events SET payload = 'evil' WHERE seq = 1"
+    ),
     "a state that the events do not tell": "UPDATE decisions SET text = 'evil'",
     "a counter set back": "UPDATE counters SET last = 0",
     "a hash too short": "UPDATE events SET hash = x'00' WHERE seq = 1",

@@ -269,8 +269,7 @@ def test_bad_inbox_entry_is_refused_told_once_and_takes_no_id(
     journal: Journal, temporaries: list[str], entry: bytes
 ) -> None:
     folder = Path(inbox.folder_for(journal.folder, temporaries[0]))
-    folder.mkdir(parents=True, mode=0o700)
-    folder.parent.chmod(0o700)
+    folder.mkdir(mode=0o700)
     (folder / f"{'0' * 16}.json").write_bytes(entry)
 
     strays.merge(journal, temporaries)
@@ -308,9 +307,9 @@ def test_inbox_that_is_not_private_or_not_files_is_left_alone(
 def test_inbox_in_a_folder_that_somebody_else_could_read_is_refused(
     journal: Journal, temporaries: list[str]
 ) -> None:
-    parent = Path(inbox.folder_for(journal.folder, temporaries[0])).parent
-    parent.mkdir()
-    parent.chmod(0o755)
+    folder = Path(inbox.folder_for(journal.folder, temporaries[0]))
+    folder.mkdir()
+    folder.chmod(0o755)
 
     with pytest.raises(UnsafePath):
         inbox.leave(journal.folder, temporaries, "decision.noted", {"text": "x"})

@@ -1,7 +1,7 @@
 """The inbox: where a process that may not write the journal leaves what it has to say.
 
 Inside a client's sandbox the git directory is read-only, a temporary folder is not. One file
-per fact, `<temporary>/standfast-<uid>/<id of the journal>/<stray id>.json`, merged by the next
+per fact, `<temporary>/standfast-<id of the journal>/<stray id>.json`, merged by the next
 command as *unverified*: anything of this user could have written it, so only kinds that add
 and never change are taken, and only as strict, small JSON.
 """
@@ -46,7 +46,7 @@ _FIELDS: Mapping[str, tuple[type, ...]] = {
 def folder_for(journal_folder: str, temporary: str) -> str:
     """The inbox of one journal under one temporary folder."""
     digest = hashlib.sha256(os.fsencode(os.path.realpath(journal_folder))).hexdigest()[:16]
-    return os.path.join(temporary, f"standfast-{os.geteuid()}", digest)
+    return os.path.join(temporary, f"standfast-{digest}")  # no uid: a sandbox may see another
 
 
 def leave(
@@ -88,11 +88,10 @@ def leave(
 
 def _refuse_shared(folder: str) -> None:
     """A temporary folder is everybody's: somebody else may have made ours first."""
-    for path in (os.path.dirname(folder), folder):
-        facts = os.lstat(path)
-        private = stat.S_ISDIR(facts.st_mode) and not facts.st_mode & 0o077
-        if not private or facts.st_uid != os.geteuid():
-            raise UnsafePath("the inbox is not a private folder of this user", file=path)
+    facts = os.lstat(folder)
+    private = stat.S_ISDIR(facts.st_mode) and not facts.st_mode & 0o077
+    if not private or facts.st_uid != os.geteuid():
+        raise UnsafePath("the inbox is not a private folder of this user", file=folder)
 
 
 def strays(journal_folder: str, temporaries: Sequence[str]) -> Iterator[tuple[str, Stray | str]]:

@@ -15,7 +15,7 @@ from standfast.protocol.documents import DEEPEST, LIMIT, LONGEST_NUMBER, Value, 
 from standfast.protocol.text import one_line
 
 # An unterminated string runs to the end, so that no text is scanned twice.
-_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*"?'
 _BRACKETS = re.compile(rf"{_STRING}|[][{{}}]", re.DOTALL)
 _PIECES = re.compile(rf'{_STRING}|[][{{}}:,]|[^][{{}}:,"\s]++', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")

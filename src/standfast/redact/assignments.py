@@ -16,7 +16,7 @@ _TYPE = (
     r"(?::[ \t]{0,4}(?:[A-Za-z]{1,20}\[)?(?:str|string|String|bytes|SecretStr|Final|Any)\b\]?"
     r"(?:[ ]?\|[ ]?\w{1,20})?[ \t]{0,4}(?==))?"
 )
-_TWO_WORDS = r"(?:(?i:api|access|private|account|auth|signing|encryption|connection)[ ])?+"
+_TWO_WORDS = r"(?:(?i:api|access|private|account|auth|signing|encryption|connection)[ ])?"
 
 _ASSIGNED = re.compile(
     r"(?<![\w.$\-])(?P<name>" + _TWO_WORDS + r"[\w.$\-]++)(?:\\{0,7}[\"'`]\]?)?[ \t]{0,8}"
@@ -44,17 +44,17 @@ _HEADS = (_ASSIGNED, _FLAG, _SPACED, _PAIR, _ELEMENT)
 _QUOTE = re.compile(r"\\{0,7}[\"'`]")
 _BARE = re.compile(
     r"(?:[^\s\"'`\\;,&<>]|\\\\|\\[^nrtbfu\"'`\\]|[\"'](?=[A-Za-z0-9])"
-    r"|&(?![\w.\-]{1,64}=|[&\s]|$)|,(?![\s\"'\\]|$|[\w.\-]{1,64}[=:])|[<>](?![/\s&]|$))*+",
+    r"|&(?![\w.\-]{1,64}=|[&\s]|$)|,(?![\s\"'\\]|$|[\w.\-]{1,64}[=:])|[<>](?![/\s&]|$))*",
     re.ASCII,
 )
-_LINE = re.compile(r"(?:[^\r\n\\\"]|\\(?!\\*[nr\"])){0,8192}+")
+_LINE = re.compile(r"(?:[^\r\n\\\"]|\\(?!\\*[nr\"])){0,8192}")
 _COOKIE = re.compile(r"[^\s=;,\"'\\]{1,100}=[^\"'\r\n\\]{0,8192}")
 _SCHEME = re.compile(
     r"(?:Bearer|Basic|Token|Digest|ApiKey|Negotiate|AWS4-HMAC-SHA256)[ \t]{1,4}", re.IGNORECASE
 )
 _CODE = re.compile(
     r"(?:await|new|lambda|function|async|typeof|not)\b"
-    r"|[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+[(\[]",
+    r"|[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*[(\[]",
     re.ASCII,
 )
 _DOTTED = re.compile(r"[A-Za-z_]++(?:\.[A-Za-z_]++)+", re.ASCII)

@@ -12,7 +12,7 @@ _BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]{16}", re.ASCII)
 _BETWEEN = r"(?:[\s>|+*#\"',\-]|\\+[nrt]|\\*u2192|\d{1,6}(?:→|\t|:|\\+t|\\+u2192)){0,32}+"
 _HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\r\n\\]{0,200}"
 _CUT_OFF = re.compile(
-    rf"(?:{_BETWEEN}(?:{_HEADER}|[A-Za-z0-9+/=]{{20,}}+))*+(?:(?:\s|\\+[nr])+[A-Za-z0-9+/=]{{1,19}}+)?",
+    rf"(?:{_BETWEEN}(?:{_HEADER}|[A-Za-z0-9+/=]{{20,}}+))*(?:(?:\s|\\+[nr])+[A-Za-z0-9+/=]{{1,19}}+)?",
     re.ASCII,
 )
 

@@ -62,7 +62,10 @@ class Context:
 
     def short(self, path: str) -> str:
         """A path as people say it: from the root of the repository where it is below that."""
-        return path.removeprefix(self.place.root + os.sep)
+        try:
+            return path.removeprefix(self.place.root + os.sep)
+        except StandfastError:  # there is no place: that is what is being told
+            return path
 
     def may_write(self) -> None:
         """Refuse to leave prompts and decisions in somebody else's folder."""
