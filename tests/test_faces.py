@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from standfast import disk
 from standfast.errors import FaceInvalid
-from standfast.files import homes, look, merge, publish, status_md, swap
+from standfast.files import displaced, homes, look, merge, publish, status_md, swap
 from standfast.files.face import Face
 from standfast.files.look import Became
 from standfast.files.merge import Known, Record
@@ -446,7 +446,7 @@ def test_line_without_its_end_in_a_displaced_file_is_taken_in_too(
         publish.keep(journal, beside)
         still_open.write("- written into the old file")
 
-    for number in range(swap.WATCHED + 2):
+    for number in range(displaced.WATCHED + 2):
         note(journal, f"more {number}")
         publish.keep(journal, beside)
 

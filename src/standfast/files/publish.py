@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.errors import BadDocument, FaceInvalid, StandfastError, TooLarge, UnsafePath
-from standfast.files import look, merge, swap
+from standfast.files import displaced, drafts, look, merge, swap
 from standfast.files.look import Became, digest
 from standfast.journal import locks
 
@@ -37,8 +37,8 @@ def keep(journal: Journal, face: Face, *, exchange: bool = True) -> Outcome:
     """Adopt what is on disk, then publish what the journal says."""
     try:
         with _one_at_a_time(journal):
-            swap.settle_crash(journal, face)
-            swap.sweep(journal, face)
+            displaced.settle_crash(journal, face)
+            drafts.sweep(journal, face)
             for _ in range(_TRIES):
                 outcome = _walk(journal, face, exchange=exchange)
                 if outcome is not None:
@@ -68,8 +68,8 @@ def _one_at_a_time(journal: Journal) -> Iterator[None]:
 
 def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
     """Look, adopt, publish once; None when the file changed under our hands."""
-    for displaced in swap.changed_since(journal, face):
-        _adopt_displaced(journal, face, displaced)
+    for written in displaced.changed_since(journal, face):
+        _adopt_displaced(journal, face, written)
     data = look.contents(face)
     memory = look.remembered(journal, face)
     settled = memory.unsettled == digest(data)
@@ -89,7 +89,7 @@ def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
     if taken is None:
         return None  # a file appeared where none was
     if taken.data == data:
-        swap.drop_if_secret(journal, face, taken)
+        displaced.drop_if_secret(journal, face, taken)
         return Outcome(became=became, written=True)
     return None  # somebody saved in between: the next walk takes it from what was displaced
 
@@ -122,15 +122,15 @@ def _read(face: Face, data: bytes) -> tuple[merge.Record, ...]:
         raise FaceInvalid(error.problem, file=face.path, line=error.line) from error
 
 
-def _adopt_displaced(journal: Journal, face: Face, displaced: swap.Displaced) -> None:
+def _adopt_displaced(journal: Journal, face: Face, written: displaced.Displaced) -> None:
     """Somebody saved while we swapped, or wrote into a file that we had swapped out."""
-    at, data, base, settled = displaced
+    at, data, base, settled = written
     try:
         became = adopt(journal, face, data, base=base, settled=settled)
     except FaceInvalid as error:
-        kept = swap.keep_aside(journal, face, data)
-        swap.watch(journal, face, at, base=data, seen=digest(data))
-        swap.drop_if_secret(journal, face, displaced)
+        kept = drafts.keep_aside(journal, face, data)
+        displaced.watch(journal, face, at, base=data, seen=digest(data))
+        displaced.drop_if_secret(journal, face, written)
         raise FaceInvalid(
             f"{error.problem} (an edit that came while the file was being written)",
             file=kept,
@@ -138,7 +138,7 @@ def _adopt_displaced(journal: Journal, face: Face, displaced: swap.Displaced) ->
             remedy="Mend that copy and put its lines into the face again.",
         ) from error
     if became is Became.UNSETTLED:  # its last line has no end yet: look again
-        swap.watch(journal, face, at, base=base, looked=digest(data))
+        displaced.watch(journal, face, at, base=base, looked=digest(data))
         return
-    swap.watch(journal, face, at, base=data, seen=digest(data))
-    swap.drop_if_secret(journal, face, displaced)
+    displaced.watch(journal, face, at, base=data, seen=digest(data))
+    displaced.drop_if_secret(journal, face, written)

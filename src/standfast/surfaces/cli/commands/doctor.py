@@ -140,8 +140,8 @@ def _strays(context: Context) -> Iterator[Finding]:
 
 
 def _faces(context: Context) -> Iterator[Finding]:
+    from standfast.files.drafts import KEPT
     from standfast.files.look import refused_faces
-    from standfast.files.swap import KEPT
 
     refused = refused_faces(context.journal)
     for words in refused:

@@ -1,0 +1,100 @@
+"""Displaced files: what publishes swapped out, watched for a while.
+
+An editor may still have one open and write into it after the swap; what it writes is an edit
+against the file as it was last known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import disk
+from standfast.files import look
+from standfast.files.drafts import folders, read, without_secrets
+from standfast.files.look import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from standfast.files.face import Face
+    from standfast.journal.store import Journal
+
+WATCHED = 8  # displaced files of a face that are looked at again
+
+
+class Displaced(NamedTuple):
+    """What a publish swapped out: where it is kept, and its bytes (None: nothing was there)."""
+
+    at: str
+    data: bytes | None
+    base: bytes | None = None  # what it was when it was last known: an edit is against that
+    settled: bool = False  # unchanged since the last look
+
+
+def watch(
+    journal: Journal,
+    face: Face,
+    at: str,
+    *,
+    base: bytes | None,
+    seen: str | None = None,
+    looked: str | None = None,
+) -> None:
+    """Keep an eye on a displaced file; *seen* is the digest of it that the journal knows.
+
+    Only files whose words are known make room for newer ones.
+    """
+    with journal.writing() as tx:
+        tx.execute("DELETE FROM displaced WHERE face = ? AND at = ?", (face.name, at))
+        tx.execute(
+            "INSERT INTO displaced (face, at, base, seen, looked) VALUES (?, ?, ?, ?, ?)",
+            (face.name, at, without_secrets(base), seen, looked),
+        )
+        tx.execute(
+            "DELETE FROM displaced WHERE face = ?1 AND seen IS NOT NULL AND number NOT IN"
+            " (SELECT number FROM displaced WHERE face = ?1 ORDER BY number DESC LIMIT ?2)",
+            (face.name, WATCHED),
+        )
+
+
+def changed_since(journal: Journal, face: Face) -> Iterator[Displaced]:
+    """Displaced files that somebody wrote into after we had looked: an editor had them open."""
+    rows = journal.query(
+        "SELECT at, base, seen, looked FROM displaced WHERE face = ? ORDER BY number", (face.name,)
+    )
+    for at, base, seen, looked in rows:
+        where, name = str(at).split("/")
+        with folders(journal, face, where) as (_, drafts):
+            data = read(drafts, name)
+        if data is None:
+            forget(journal, face, str(at))
+        elif digest(data) != seen:
+            yield Displaced(at, data, base, settled=looked == digest(data))
+
+
+def drop_if_secret(journal: Journal, face: Face, displaced: Displaced) -> None:
+    """A displaced file with a secret in it is not kept: watching an editor is worth less."""
+    if without_secrets(displaced.data) != displaced.data:
+        where, name = displaced.at.split("/")
+        with folders(journal, face, where) as (_, drafts):
+            disk.forget(name, folder=drafts)
+        forget(journal, face, displaced.at)
+
+
+def forget(journal: Journal, face: Face, at: str) -> None:
+    """Somebody tidied up: there is nothing left to watch."""
+    with journal.writing() as tx:
+        tx.execute("DELETE FROM displaced WHERE face = ? AND at = ?", (face.name, at))
+
+
+def settle_crash(journal: Journal, face: Face) -> None:
+    """An intent without an outcome: if the swap happened, what it displaced is in our hands."""
+    memory = look.remembered(journal, face)
+    if memory.draft is not None:
+        where, name = memory.draft.split("/")
+        with folders(journal, face, where) as (_, drafts):
+            for candidate in (name, f"{name}.aside"):
+                data = read(drafts, candidate)
+                if data is not None and digest(data) != memory.drafted:
+                    watch(journal, face, f"{where}/{candidate}", base=memory.published)
+        look.remember(journal, face, draft=None, drafted=None)
