@@ -28,7 +28,7 @@ class Displaced(NamedTuple):
     at: str
     data: bytes | None
     base: bytes | None = None  # what it was when it was last known: an edit is against that
-    settled: bool = False  # unchanged since the last look
+    settled: bool = False  # unchanged since the last look, and at rest
 
 
 def watch(
@@ -66,10 +66,11 @@ def changed_since(journal: Journal, face: Face) -> Iterator[Displaced]:
         where, name = str(at).split("/")
         with folders(journal, face, where) as (_, drafts):
             data = read(drafts, name)
+            at_rest = look.is_at_rest(name, drafts)
         if data is None:
             forget(journal, face, str(at))
         elif digest(data) != seen:
-            yield Displaced(at, data, base, settled=looked == digest(data))
+            yield Displaced(at, data, base, settled=at_rest and looked == digest(data))
 
 
 def drop_if_secret(journal: Journal, face: Face, displaced: Displaced) -> None:

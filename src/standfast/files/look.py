@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import disk
+from standfast import clock, disk
 from standfast.errors import GitFailed, NotARepository, ProgramMissing, ProgramTimedOut
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
 
 SIZE_LIMIT = 4 * 1024 * 1024
+_MOMENT_US = 2 * clock.MICROSECONDS
 
 
 class Became(StrEnum):
@@ -85,10 +87,20 @@ def contents(face: Face) -> bytes | None:
         return None
 
 
+def is_at_rest(path: str, folder: int | None = None) -> bool:
+    """Whether nobody has written to a file for a moment: an editor may stop in mid-line."""
+    try:
+        written_us = os.stat(path, dir_fd=folder, follow_symlinks=False).st_mtime_ns // 1000
+    except FileNotFoundError:
+        return False
+    return not 0 <= clock.now_us() - written_us < _MOMENT_US
+
+
 def classify(journal: Journal, face: Face, data: bytes | None, *, settled: bool) -> Became:
     """Name the change. An edit is the last thing that is believed.
 
-    A file whose last line has no end is still being written, unless it was seen so before.
+    A file whose last line has no end is still being written, unless it was seen so before and
+    has been at rest.
     """
     if data is None:
         return Became.ABSENT

@@ -72,7 +72,7 @@ def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
         _adopt_displaced(journal, face, written)
     data = look.contents(face)
     memory = look.remembered(journal, face)
-    settled = memory.unsettled == digest(data)
+    settled = memory.unsettled == digest(data) and look.is_at_rest(face.path)
     try:
         became = adopt(journal, face, data, base=memory.published, settled=settled)
     except FaceInvalid as refused:
