@@ -33,7 +33,7 @@ _WAL_PAGES = 2_000  # 4 MiB, as SQLite does by itself with pages of the usual si
 _KEPT_WAL_BYTES = 8 * 1024 * 1024
 
 
-def connect(path: str, *, readonly: bool = False, checkpoint: bool = True) -> apsw.Connection:
+def connect(path: str, *, checkpoint: bool = True) -> apsw.Connection:
     """Open the journal file with every setting that the promises rest on."""
     _load_checksums()
     try:
@@ -42,7 +42,7 @@ def connect(path: str, *, readonly: bool = False, checkpoint: bool = True) -> ap
         raise Unsupported("the path of the journal is not UTF-8", file=path) from error
     if not os.path.isfile(path) or os.path.islink(path):
         raise NotAJournal("this is not a regular file", file=path)
-    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
+    flags = apsw.SQLITE_OPEN_READWRITE  # SQLite itself falls back to reading where it must
     try:
         connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_NOFOLLOW, vfs=_CHECKSUMS)
         connection.set_busy_timeout(_BUSY_MS)
