@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from functools import lru_cache
 
 MICROSECONDS = 1_000_000
+_newest = (0, "1970-01-01T00:00:00Z")
 
 
 def now_us() -> int:
@@ -26,10 +26,13 @@ def pause(seconds: float) -> None:
 
 def rfc3339(at_us: int) -> str:
     """UTC with whole seconds, as files and `--json` carry it; a time out of range is `unknown`."""
-    return _rfc3339_of_second(at_us // MICROSECONDS)
+    global _newest  # noqa: PLW0603  # events come many to a second: the last answer is kept
+    second = at_us // MICROSECONDS
+    if second != _newest[0]:
+        _newest = (second, _rfc3339_of_second(second))
+    return _newest[1]
 
 
-@lru_cache(maxsize=16)  # events come many to a second
 def _rfc3339_of_second(second: int) -> str:
     try:
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))
@@ -39,7 +42,21 @@ def _rfc3339_of_second(second: int) -> str:
 
 def local_minute(at_us: int) -> str:
     """What a person reads in a table: local date and minute."""
+    return _local(at_us, "%Y-%m-%d %H:%M")
+
+
+def local_second(at_us: int) -> str:
+    """The time of day to the second, local."""
+    return _local(at_us, "%H:%M:%S")
+
+
+def local_clock(at_us: int) -> str:
+    """The time of day to the minute, local."""
+    return _local(at_us, "%H:%M")
+
+
+def _local(at_us: int, how: str) -> str:
     try:
-        return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_us // MICROSECONDS))
+        return time.strftime(how, time.localtime(at_us // MICROSECONDS))
     except (OverflowError, ValueError, OSError):
         return "unknown"

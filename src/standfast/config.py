@@ -11,7 +11,7 @@ import os
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import disk
+from standfast import disk, xdg
 from standfast.errors import BadConfig, StandfastError, UnsafePath
 from standfast.protocol import ids
 
@@ -105,7 +105,7 @@ def load(root: str | None, environ: Mapping[str, str], *, flags: Sequence[str] =
         sources.update(dict.fromkeys(found, source))
 
     take(
-        _from_file(_base(environ, "XDG_CONFIG_HOME", ".config"), USER_FILE, Source.USER),
+        _from_file(xdg.base(environ, "XDG_CONFIG_HOME", ".config"), USER_FILE, Source.USER),
         Source.USER,
     )
     if root is not None:
@@ -113,24 +113,12 @@ def load(root: str | None, environ: Mapping[str, str], *, flags: Sequence[str] =
     take(_from_environment(environ), Source.ENVIRONMENT)
     take(_from_flags(flags), Source.FLAG)
     config = Config(
-        state_home=state_home(environ),
-        temporaries=tuple(dict.fromkeys((environ.get("TMPDIR") or "/tmp", "/tmp"))),  # noqa: S108  # see journal.inbox
+        state_home=xdg.state_home(environ),
+        temporaries=xdg.temporaries(environ),
         session=_session(environ),
         sources=sources,
     )
     return config._replace(**values)  # type: ignore[arg-type]  # each value went through its check
-
-
-def state_home(environ: Mapping[str, str]) -> str:
-    """Where the state of programs belongs; needed before any file can be read."""
-    return _base(environ, "XDG_STATE_HOME", ".local/state")
-
-
-def _base(environ: Mapping[str, str], variable: str, default: str) -> str:
-    found = environ.get(variable, "")
-    if os.path.isabs(found):  # the XDG rules: a relative path there is void
-        return found
-    return os.path.join(environ.get("HOME") or os.path.expanduser("~"), default)
 
 
 def _from_file(folder: str, name: str, source: Source) -> dict[str, object]:

@@ -12,7 +12,6 @@ import errno
 import os
 import stat
 import sys
-from contextlib import suppress
 
 from standfast.errors import DiskFailed, TooLarge, UnsafePath, Unsupported
 
@@ -104,8 +103,10 @@ def write_all(fd: int, data: bytes) -> None:
 
 def forget(path: str, *, folder: int | None = None) -> None:
     """Remove a file of our own that may be gone already."""
-    with suppress(FileNotFoundError):
+    try:
         os.unlink(path, dir_fd=folder)
+    except FileNotFoundError:
+        pass
 
 
 def draft_name(path: str) -> str:

@@ -237,6 +237,14 @@ class ProgramTimedOut(StandfastError):
     remedy = "Run the program by hand to see what it waits for."
 
 
+class ThrowawayEnvironment(StandfastError):
+    """Standfast was asked to install itself from an environment that will not last."""
+
+    code = "SF405"
+    exit_status = 44
+    remedy = "Install it to stay, with `pipx install standfast` or `uv tool install standfast`."
+
+
 class InternalError(StandfastError):
     """A bug in Standfast. What was recorded before stays recorded."""
 

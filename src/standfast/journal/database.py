@@ -62,6 +62,11 @@ def connect(path: str, *, checkpoint: bool = True) -> apsw.Connection:
     return connection
 
 
+def scratch() -> apsw.Connection:
+    """A database in memory, for SQLite's own functions."""
+    return apsw.Connection(":memory:")
+
+
 def prepare(connection: apsw.Connection, *, wal: bool) -> None:
     """Before the first table: room for page checksums, then the journal mode, which must stick."""
     connection.execute(f"PRAGMA page_size={_PAGE_BYTES}").fetchall()
@@ -101,7 +106,7 @@ def _load_checksums() -> None:
         os.path.dirname(apsw.__file__), "sqlite_extra_binaries", f"cksumvfs.{suffix}"
     )
     plain = apsw.vfs_names()[0]
-    loader = apsw.Connection(":memory:")
+    loader = scratch()
     try:
         loader.enable_load_extension(True)  # noqa: FBT003  # apsw's own signature
         loader.load_extension(library)

@@ -6,6 +6,8 @@ late (from a spool or an inbox) never replaces what is newer than itself.
 
 from __future__ import annotations
 
+from standfast.journal.session_folds import SESSION_FOLDS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -78,4 +80,5 @@ FOLDS: Mapping[str, Fold] = {
     "decision.amended": decision_amended,
     "cell.set": cell_set,
     "lease.taken": lease_taken,
+    **SESSION_FOLDS,
 }

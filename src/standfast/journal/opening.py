@@ -6,7 +6,7 @@ import os
 
 from standfast import disk
 from standfast.errors import JournalDamaged, JournalFromTheFuture, NotAJournal, NothingFound
-from standfast.journal import database, schema, spool
+from standfast.journal import database, schema
 from standfast.journal.heads import LAST
 
 TYPE_CHECKING = False
@@ -34,10 +34,13 @@ def open_or_create(path: str, *, checkpoint: bool) -> apsw.Connection:
     connection = _connect(path, checkpoint=checkpoint)
     if is_unfinished(connection):
         database.prepare(connection, wal=database.wal_is_safe(folder))
-    if _version(connection) < schema.VERSION:
+    if is_old(connection):
         _migrate(connection)
         disk.sync_folder(folder)
-    spool.prepare(folder)
+    if not os.path.lexists(os.path.join(folder, "spool")):
+        from standfast.journal import spool  # once in a journal's life
+
+        spool.prepare(folder)
     return connection
 
 
@@ -71,6 +74,11 @@ def is_unfinished(connection: apsw.Connection) -> bool:
     """An empty database: made by us, or about to be."""
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     return tables == [(0,)] and _version(connection) == 0
+
+
+def is_old(connection: apsw.Connection) -> bool:
+    """Whether tables are missing that this version reads."""
+    return _version(connection) < schema.VERSION
 
 
 def _version(connection: apsw.Connection) -> int:

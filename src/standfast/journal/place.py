@@ -47,6 +47,18 @@ def find(start: str, *, state_home: str) -> Place:
     return _outside(here, state_home)
 
 
+def git_dir(start: str) -> str | None:
+    """The git directory of the checkout that *start* is in: a linked worktree has its own."""
+    for directory in _upwards(os.path.realpath(start)):
+        dot_git = os.path.join(directory, ".git")
+        if os.path.isdir(dot_git):
+            return os.path.realpath(dot_git)
+        pointed = _pointed_to(dot_git, prefix="gitdir:") if os.path.isfile(dot_git) else None
+        if pointed is not None:
+            return os.path.realpath(pointed)
+    return None
+
+
 def _upwards(directory: str) -> Iterator[str]:
     while True:
         yield directory

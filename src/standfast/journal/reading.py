@@ -115,7 +115,10 @@ def _rows(
 
 
 def _event(row: tuple[object, ...]) -> Event:
-    return Event._make(row)
+    event = Event._make(row)
+    if None in (event.at, event.actor, event.kind, event.payload, event.hash):
+        raise JournalDamaged(f"event {event.seq} is not whole")  # a page was cut off or zeroed
+    return event
 
 
 def events(journal: Journal, wanted: Filter) -> Iterator[Event]:

@@ -1,8 +1,8 @@
 """The journal's tables, as a list of migrations: a journal's version is how many it has had.
 
 `events` is append-only. Everything else is current state, folded from events in the same
-transaction (`folds`), except `faces`, `published`, `displaced` and `merged`, which remember
-what this machine has written to files and taken from strays.
+transaction (`folds`, `session_folds`), except `faces`, `published`, `displaced` and `merged`,
+which remember what this machine has written to files and taken from strays.
 """
 
 from __future__ import annotations
@@ -80,6 +80,50 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
              PRIMARY KEY (face, digest)
            ) STRICT, WITHOUT ROWID""",
         "CREATE TABLE merged (stray TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
+    ),
+    (  # 2: the sessions of coding agents
+        """CREATE TABLE sessions (
+             session     TEXT PRIMARY KEY,
+             client      TEXT NOT NULL,
+             parent      TEXT,
+             subdir      TEXT NOT NULL,
+             transcript  TEXT,
+             process     TEXT,
+             branch      TEXT,
+             began       INTEGER NOT NULL,
+             woke        INTEGER NOT NULL,
+             tokens      INTEGER,
+             window      INTEGER,
+             compactions INTEGER NOT NULL,
+             ended       TEXT,
+             forgotten   INTEGER NOT NULL
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE work (
+             session TEXT NOT NULL,
+             what    TEXT NOT NULL,
+             key     TEXT NOT NULL,
+             agent   TEXT NOT NULL,
+             state   TEXT NOT NULL,
+             words   TEXT NOT NULL,
+             begun   INTEGER NOT NULL,
+             ended   INTEGER NOT NULL,
+             at      INTEGER NOT NULL,
+             PRIMARY KEY (session, what, key)
+           ) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX work_by_state ON work (state, what, session, ended)",
+        """CREATE TABLE briefs (
+             owed       INTEGER PRIMARY KEY,
+             session    TEXT NOT NULL,
+             agent      TEXT NOT NULL,
+             why        TEXT NOT NULL,
+             nonce      TEXT,
+             characters INTEGER NOT NULL,
+             given      INTEGER NOT NULL,
+             seen       INTEGER NOT NULL
+           ) STRICT""",
+        "CREATE INDEX briefs_unseen ON briefs (session, agent) WHERE seen = 0",
+        """CREATE INDEX events_told ON events (kind, session, seq)
+             WHERE kind IN ('prompt', 'commit.seen', 'gap')""",
     ),
 )
 

@@ -10,11 +10,10 @@ Hook path: nothing heavy is imported.
 
 from __future__ import annotations
 
-import fcntl
 import os
-from zlib import crc32
 
 from standfast import clock, disk
+from standfast.errors import JournalBusy
 from standfast.journal.author import USER, Author, check
 from standfast.journal.locks import try_lock
 from standfast.journal.payload import encode
@@ -29,6 +28,7 @@ SLOTS = 64
 SLOT_BYTES = 16 * 1024
 BODY_LIMIT = SLOT_BYTES - 16
 _MAGIC = b"SFSPOOL1"
+_TRIES, _PAUSE_S = 20, 0.005
 
 
 class Stray:
@@ -68,13 +68,18 @@ def keep(
     kind: str,
     payload: Mapping[str, object] | str,
     author: Author = USER,
+    *,
+    at: int | None = None,
 ) -> bool:
-    """Put a fact into a free slot, synced; False when there is none, and the gap is counted."""
+    """Put a fact into a free slot, synced; False when there is none, and the gap is counted.
+
+    *at* is when it was told: a writer that waited long for the journal comes here late.
+    """
     check(author, kind)
     stray = os.urandom(8).hex()
     fields = (
         stray,
-        str(clock.now_us()),
+        str(clock.now_us() if at is None else at),
         boot_id(),
         str(clock.monotonic_ns()),
         author.run or "",
@@ -87,7 +92,7 @@ def keep(
     body = "\n".join(fields).encode("utf-8", "backslashreplace")
     fd = _open(folder)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+        _lock(fd)
         slot = next((n for n in range(1, SLOTS) if not _is_taken(fd, n)), 0)
         if not slot or len(body) > BODY_LIMIT:
             _count_gap(fd)
@@ -99,6 +104,15 @@ def keep(
     finally:
         os.close(fd)
     return True
+
+
+def _lock(fd: int) -> None:
+    """A writer is quick; one that is not has been stopped, and is not waited for."""
+    for _ in range(_TRIES):
+        if try_lock(fd):
+            return
+        clock.pause(_PAUSE_S)
+    raise JournalBusy("somebody holds the spool")
 
 
 def boot_id() -> str:
@@ -120,6 +134,18 @@ def strays(folder: str) -> Iterator[tuple[int, Stray | str]]:
         for slot in range(1, SLOTS):
             if _is_taken(fd, slot):
                 yield slot, _read(fd, slot)
+    finally:
+        os.close(fd)
+
+
+def is_used(folder: str) -> bool:
+    """Whether any slot is taken: one read of each header."""
+    try:
+        fd = _open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        return any(_is_taken(fd, slot) for slot in range(1, SLOTS))
     finally:
         os.close(fd)
 
@@ -165,6 +191,8 @@ def _open(folder: str, flags: int = os.O_RDWR) -> int:
 
 
 def _header(body: bytes) -> bytes:
+    from zlib import crc32  # a hook whose journal answers needs none
+
     return _MAGIC + len(body).to_bytes(4, "big") + crc32(body).to_bytes(4, "big")
 
 

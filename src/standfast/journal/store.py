@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import suppress
 
 import apsw
 
@@ -60,9 +59,14 @@ class Journal:
         """The open database, made on first use."""
         if self._connection is None:
             try:
-                self._connection = opening.open_existing(self.path, checkpoint=self._checkpoint)
+                found = opening.open_existing(self.path, checkpoint=self._checkpoint)
             except apsw.Error as error:
                 raise database.translate(error, self.path) from error
+            if opening.is_old(found):  # a writer brings the tables up to date, also for a reader
+                found.close()
+                found = self.enter()
+                self.leave()
+            self._connection = found
         return self._connection
 
     def query(self, sql: str, values: Sequence[apsw.SQLiteValue] = ()) -> list[tuple[Any, ...]]:
@@ -184,8 +188,14 @@ class Journal:
         from standfast.journal import mirror  # hooks leave this to others
 
         self._unmirrored = 0
-        with suppress(StandfastError):
+        try:
             mirror.catch_up(self)
+        except StandfastError:
+            pass
+
+    def checkpoint(self) -> None:
+        """Bring the write-ahead log into the database, as far as nobody is in the way."""
+        self.query("PRAGMA wal_checkpoint(PASSIVE)")
 
     def close(self) -> None:
         """Bring the mirror up to date and let go; what was recorded needs neither."""

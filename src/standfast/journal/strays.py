@@ -18,6 +18,7 @@ from standfast import disk
 from standfast.errors import BadName, NothingFound, StandfastError
 from standfast.journal import decisions, inbox, reading, spool
 from standfast.journal.author import STANDFAST
+from standfast.protocol.text import one_line
 from standfast.redact import redact
 
 if TYPE_CHECKING:
@@ -37,17 +38,21 @@ class Found(NamedTuple):
     spooled: tuple[tuple[int, Stray | str], ...]
     posted: tuple[tuple[str, Stray | str], ...]
     gaps: int
+    marks: tuple[tuple[str, str], ...]
 
     def __bool__(self) -> bool:
-        return bool(self.spooled or self.posted or self.gaps)
+        return bool(self.spooled or self.posted or self.gaps or self.marks)
 
 
-def look(journal: Journal, temporaries: Sequence[str]) -> Found:
+def look(
+    journal: Journal, temporaries: Sequence[str], *, marks: Sequence[tuple[str, str]] = ()
+) -> Found:
     """What there is to merge; a few reads when there is nothing."""
     return Found(
-        spooled=tuple(spool.strays(journal.folder)),
+        spooled=tuple(sorted(spool.strays(journal.folder), key=_when)),
         posted=tuple(sorted(inbox.strays(journal.folder, temporaries), key=_when)),
         gaps=spool.gaps(journal.folder) - _told(journal),
+        marks=tuple(marks),
     )
 
 
@@ -62,13 +67,15 @@ def _told(journal: Journal) -> int:
     return int(str(found[0]["told"])) if found else 0
 
 
-def _when(posted: tuple[str, Stray | str]) -> int:
-    return 0 if isinstance(posted[1], str) else posted[1].at
+def _when(waiting: tuple[object, Stray | str]) -> int:
+    return 0 if isinstance(waiting[1], str) else waiting[1].at
 
 
-def merge(journal: Journal, temporaries: Sequence[str]) -> int:
+def merge(
+    journal: Journal, temporaries: Sequence[str], *, marks: Sequence[tuple[str, str]] = ()
+) -> int:
     """Take in everything that waits; returns how many facts are new."""
-    found = look(journal, temporaries)
+    found = look(journal, temporaries, marks=marks)
     if not found:
         return 0
     with journal.writing() as tx:
@@ -78,8 +85,24 @@ def merge(journal: Journal, temporaries: Sequence[str]) -> int:
             why = "journal and spool had no room"
             tx.append("gap", {"facts": found.gaps, "why": why}, STANDFAST)
             tx.set(_GAPS, {"told": spool.gaps(journal.folder)})
+        _tell_lost(tx, found.marks)
     _free(journal, found)
     return new
+
+
+def _tell_lost(tx: Writing, marks: Sequence[tuple[str, str]]) -> None:
+    """One gap for all the calls that were lost for one reason."""
+    new = [why for path, why in marks if _is_new(tx, f"lost {os.path.basename(path)}")]
+    for why in dict.fromkeys(new):
+        payload = {"facts": new.count(why), "why": one_line(redact(why), 300)}
+        tx.append("gap", payload, STANDFAST)
+
+
+def _is_new(tx: Writing, mark: str) -> bool:
+    if tx.execute("SELECT 1 FROM merged WHERE stray = ?", (mark,)):
+        return False
+    tx.execute("INSERT INTO merged VALUES (?)", (mark,))
+    return True
 
 
 def _take_spooled(tx: Writing, slot: int, stray: Stray | str) -> bool:
@@ -97,12 +120,10 @@ def _take_posted(tx: Writing, path: str, stray: Stray | str) -> bool:
 
 
 def _once(tx: Writing, stray: Stray, origin: str) -> bool:
-    if tx.execute("SELECT 1 FROM merged WHERE stray = ?", (stray.id,)):
+    if not _is_new(tx, stray.id):
         return False
-    tx.execute("INSERT INTO merged VALUES (?)", (stray.id,))
     try:
-        with tx.trial():  # an id that it takes goes back
-            _record(tx, stray, origin)
+        tx.trial(lambda: _record(tx, stray, origin))  # an id that it takes goes back
     except (StandfastError, ValueError, OverflowError, RecursionError, *_UNFIT) as error:
         _refuse(tx, origin, f"{error}: {redact(stray.payload)}")
     return True
@@ -121,9 +142,8 @@ def _record(tx: Writing, stray: Stray, origin: str) -> None:
 
 
 def _refuse_once(tx: Writing, mark: str, what: str, why: str) -> bool:
-    if tx.execute("SELECT 1 FROM merged WHERE stray = ?", (mark,)):
+    if not _is_new(tx, mark):
         return False
-    tx.execute("INSERT INTO merged VALUES (?)", (mark,))
     _refuse(tx, what, why)
     return True
 
@@ -143,3 +163,6 @@ def _free(journal: Journal, found: Found) -> None:
                 os.rename(path, f"{path.removesuffix('.json')}.refused")
             else:
                 disk.forget(path)
+    for path, _ in found.marks:
+        with suppress(OSError):
+            disk.forget(path)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 import apsw
 
 from standfast import clock
@@ -15,7 +13,7 @@ from standfast.protocol import ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
     from typing import Self
 
@@ -88,12 +86,11 @@ class Writing:
         at = self._at if at is None else at
         return self._journal.insert(self._connection, kind, text, author, origin=origin, at=at)
 
-    @contextmanager
-    def trial(self) -> Iterator[None]:
-        """A part that may fail by itself: it leaves no trace then, and the rest goes on."""
+    def trial(self, part: Callable[[], None]) -> None:
+        """Do a part that may fail by itself: it leaves no trace then, and the rest goes on."""
         self.execute("SAVEPOINT trial")
         try:
-            yield
+            part()
         except BaseException:
             self._journal.forget()
             if self._connection.in_transaction:  # a full disk ends the whole transaction

@@ -7,9 +7,9 @@ import stat
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from standfast import config, disk
+from standfast import config, disk, xdg
 from standfast.errors import NotARepository, NothingFound, StandfastError
-from standfast.journal import place
+from standfast.journal import lost, place
 from standfast.journal.store import Journal
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Context:
         except OSError as error:
             reason = error.strerror or "it cannot be found"
             raise NotARepository(f"no such directory: {reason}", file=self.directory) from error
-        return place.find(self.directory, state_home=config.state_home(self.environ))
+        return place.find(self.directory, state_home=xdg.state_home(self.environ))
 
     @cached_property
     def config(self) -> Config:
@@ -77,12 +77,13 @@ class Context:
         from standfast.journal import strays
 
         try:
-            waiting = strays.look(self.journal, self.config.temporaries)
+            marks = list(lost.marks(self.environ, self.place.folder))
+            waiting = strays.look(self.journal, self.config.temporaries, marks=marks)
             if not (waiting or self.journal.exists):
                 return
             self.may_write()
             if waiting:
-                strays.merge(self.journal, self.config.temporaries)
+                strays.merge(self.journal, self.config.temporaries, marks=marks)
             for outcome in homes.keep_all(self.journal, self.place, self.config.status_file):
                 if outcome.refused is not None:
                     self.trouble.append(outcome.refused)

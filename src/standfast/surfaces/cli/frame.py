@@ -33,7 +33,10 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
     (
         "Commands",
         (
+            Command("install", "put the hooks into a coding agent's settings"),
+            Command("uninstall", "take them out again; what was recorded stays"),
             Command("status", "what is decided, in flight and in need of you"),
+            Command("brief", "what an agent is told when it wakes up"),
             Command("note", "record a decision"),
             Command("doctor", "check that everything here can keep its promises"),
         ),
@@ -44,6 +47,9 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         (
             Command("events", "what was recorded, filtered or followed"),
             Command("journal", "verify or export the journal"),
+            Command("off", "hooks leave this repository alone"),
+            Command("on", "hooks record and brief again"),
+            Command("forget", "never list or inject a session again"),
         ),
     ),
 )
@@ -98,8 +104,12 @@ def commands() -> list[Command]:
     return [command for _, group in GROUPS for command in group]
 
 
+ALIASES = {"recover": "brief"}
+
+
 def load(name: str) -> tuple[Parser, ModuleType]:
     """The parser and the module of a command."""
+    name = ALIASES.get(name, name)
     known = {command.name: command for command in commands()}
     if name not in known:
         raise WrongUsage(f"there is no command `{name}`{_nearest(name, list(known))}")

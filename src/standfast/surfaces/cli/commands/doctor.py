@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from standfast import disk
+from standfast.clients.serve import OFF
 from standfast.errors import NothingFound, StandfastError
-from standfast.journal import database, mirror, reading, schema, strays
+from standfast.journal import database, lost, mirror, reading, schema, strays
 from standfast.process import lock_holders
 from standfast.protocol.text import printable
 from standfast.surfaces.cli.screen import json_line
@@ -134,9 +135,11 @@ def _private(context: Context) -> Iterator[Finding]:
 
 
 def _strays(context: Context) -> Iterator[Finding]:
-    found = strays.look(context.journal, context.config.temporaries)
+    marks = list(lost.marks(context.environ, context.place.folder))
+    found = strays.look(context.journal, context.config.temporaries, marks=marks)
     waiting = len(found.spooled) + len(found.posted)
-    yield Finding("strays", f"{waiting} facts wait to be taken in, {found.gaps} found no room")
+    nowhere = found.gaps + len(found.marks)
+    yield Finding("strays", f"{waiting} facts wait to be taken in, {nowhere} found no room")
 
 
 def _faces(context: Context) -> Iterator[Finding]:
@@ -155,6 +158,22 @@ def _faces(context: Context) -> Iterator[Finding]:
         yield Finding("faces", "none refused")
 
 
+def _hooks(context: Context) -> Iterator[Finding]:
+    from standfast.clients.claude import health
+
+    for seen in health.hooks(context.environ, context.place):
+        yield Finding("hooks", seen.words, seen.remedy)
+    if os.path.lexists(os.path.join(context.place.folder, OFF)):
+        yield Finding("hooks", "off in this repository: standfast on")
+
+
+def _delivery(context: Context) -> Iterator[Finding]:
+    from standfast.clients.claude import health
+
+    for seen in health.delivery(context.journal.query):
+        yield Finding("delivery", seen.words, seen.remedy)
+
+
 CHECKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _settings,
     _programs,
@@ -164,4 +183,6 @@ CHECKS: tuple[Callable[[Context], Iterator[Finding]], ...] = (
     _private,
     _strays,
     _faces,
+    _hooks,
+    _delivery,
 )

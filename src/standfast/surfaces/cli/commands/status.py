@@ -9,6 +9,7 @@ from standfast.errors import NothingFound
 from standfast.journal import inbox, reading
 from standfast.protocol import ids
 from standfast.protocol.text import printable
+from standfast.surfaces.cli import listed
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ _SHOWN = 10
 def configure(parser: argparse.ArgumentParser) -> None:
     """A monorepo shows one of its parts."""
     parser.add_argument("--dir", default="", help="only what was recorded in this subdirectory")
-    parser.add_argument("--all", action="store_true", help="every decision, not only the newest")
+    parser.add_argument(
+        "--all", action="store_true", help="every decision and session, not only the newest"
+    )
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
@@ -32,16 +35,18 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     subdir = ids.relative_path(arguments.dir.rstrip("/"), what="--dir") if arguments.dir else ""
     context.heal()
     try:
+        known = listed.gather(context, everything=arguments.all)
         found = reading.decisions(context.journal, subdir=subdir)
         last = reading.last_events(context.journal, reading.Filter(subdir=subdir or None), 1)
         count = reading.last_seq(context.journal)
     except NothingFound:
-        found, last, count = [], [], 0
+        known, found, last, count = listed.Known(), [], [], 0
     if context.json:
-        print(json_line(_facts(context, found, last, count)))
+        print(json_line({**_facts(context, found, last, count), **listed.as_dict(known)}))
     else:
         shown = found if arguments.all else found[-_SHOWN:]
-        print(_text(context, shown, len(found) - len(shown), last, count))
+        told = listed.rows(context, known)
+        print(_text(context, told, shown, len(found) - len(shown), last, count))
     return 0
 
 
@@ -68,10 +73,15 @@ def _facts(
 
 
 def _text(
-    context: Context, shown: list[Decision], hidden: int, last: list[Event], count: int
+    context: Context,
+    told: list[str],
+    shown: list[Decision],
+    hidden: int,
+    last: list[Event],
+    count: int,
 ) -> str:
     screen = context.screen
-    parts = [_trouble(context, trouble) for trouble in context.trouble]
+    parts = [*(_trouble(context, trouble) for trouble in context.trouble), *told]
     if not count:
         parts.append('Nothing recorded here yet. Record a decision: standfast note "…"')
         return "\n".join(part for part in parts if part)

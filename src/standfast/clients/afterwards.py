@@ -1,0 +1,24 @@
+"""What a hook does when nobody waits for it any more: strays home, the mirror, the log's size."""
+
+from __future__ import annotations
+
+from standfast import xdg
+from standfast.journal import lost, spool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from standfast.clients.serve import Call
+    from standfast.journal.store import Journal
+
+
+def tidy(call: Call, journal: Journal) -> None:
+    """After the answer. A crash here loses nothing: the next call finds the same to do."""
+    marks = list(lost.marks(call.environ, journal.folder))
+    if marks or spool.is_used(journal.folder):
+        from standfast.journal import strays  # rare, and not for free
+
+        strays.merge(journal, xdg.temporaries(call.environ), marks=marks)
+    if call.wakes:
+        journal.mirror()
+        journal.checkpoint()
+    journal.abandon()

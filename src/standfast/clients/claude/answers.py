@@ -1,0 +1,73 @@
+"""What Standfast says back to Claude Code: a brief where one is owed, a line, mostly nothing.
+
+An ordinary call gets no word, so an ordinary session costs no tokens. The person is told in
+one line whenever the agent is. Hook path.
+"""
+
+from __future__ import annotations
+
+from standfast.wake import owed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from standfast.clients.serve import Call
+    from standfast.journal.writing import Writing
+
+UNOWNED_DAYS = 7
+
+
+def answer(call: Call, actor: str, tx: Writing) -> tuple[str, int]:
+    """The JSON to print, or nothing, and the brief that is in it."""
+    wake = owed.brief_for(tx.execute, call.session, actor)
+    if wake is not None:
+        from standfast.wake import delivery  # most calls are owed nothing
+
+        author, shown = call.author(actor), lambda: _shown(call)
+        text = delivery.give(tx, author, wake, call.payload.write, shown)
+        return _json(call, text, f"briefed the agent in {len(text):,} characters"), wake[0]
+    line = _line(call, tx) if call.event == "SessionStart" else ""
+    return (_json(call, line, line.removeprefix("standfast: ")) if line else ""), 0
+
+
+def _shown(call: Call) -> bytes:
+    """What the model still sees of the conversation; after a compaction nothing of before."""
+    from standfast.clients.claude import transcript
+
+    source, path = call.payload.ask(["?1->>'source'", "?1->>'transcript_path'"])
+    if source == "compact" or path is None:
+        return b""
+    return transcript.since_compaction(transcript.tail(str(path)))
+
+
+def _line(call: Call, tx: Writing) -> str:
+    """After /clear and at a fresh start: one line at most, saying how to get the rest."""
+    (source,) = call.payload.ask(["?1->>'source'"])
+    if source == "clear":
+        before = tx.execute("SELECT parent FROM sessions WHERE session = ?", (call.session,))
+        name = f" {str(before[0][0])[:8]}" if before and before[0][0] else ""
+        return f"standfast: what was done before /clear is kept; to see it: standfast brief{name}"
+    if source == "startup":
+        return _unowned(call, tx)
+    return ""
+
+
+def _unowned(call: Call, tx: Writing) -> str:
+    from standfast import clock
+    from standfast.clients import alive
+    from standfast.wake.facts import open_sessions
+
+    oldest = clock.now_us() - UNOWNED_DAYS * 86_400 * clock.MICROSECONDS
+    for session, process, last in open_sessions(tx.execute):
+        if session != call.session and last > oldest and alive.is_gone(process):
+            return (
+                f"standfast: session {session[:8]} stopped at {clock.local_minute(last)} with work"
+                f" in flight; to see it: standfast brief {session[:8]}"
+            )
+    return ""
+
+
+def _json(call: Call, context: str, line: str) -> str:
+    inner = call.payload.write({"hookEventName": call.event, "additionalContext": context})
+    return call.payload.write(
+        {"json:hookSpecificOutput": inner, "systemMessage": f"standfast: {line}"}
+    )

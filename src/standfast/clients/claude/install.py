@@ -1,0 +1,125 @@
+"""Getting into Claude Code and out again: look, decide, act; doing it twice changes nothing."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import xdg
+from standfast.clients import launcher
+from standfast.clients.claude import abilities, settings, settings_file, version
+from standfast.errors import NotARepository, StandfastError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from standfast.clients.claude.abilities import Version
+    from standfast.clients.claude.settings import Others, Ours
+    from standfast.clients.claude.settings_file import Change, SettingsFile
+    from standfast.journal.place import Place
+
+
+class Plan(NamedTuple):
+    """What would be written, and what was seen."""
+
+    file: SettingsFile
+    version: Version | None
+    before: str | None
+    after: str | None
+    had: tuple[Ours, ...]
+    hooks: tuple[Ours, ...]  # ours, afterwards
+    others: Others
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is anything to write."""
+        return self.before != self.after
+
+
+def choose_file(environ: Mapping[str, str], project: Place | None) -> SettingsFile:
+    """The user's own settings, or those of one person in one checkout."""
+    if project is None:
+        return settings_file.of_user(environ)
+    if not os.path.lexists(os.path.join(project.root, ".git")):
+        raise NotARepository("--project needs a checkout of a repository", file=project.root)
+    return settings_file.of_project(project.root)
+
+
+def plan_install(environ: Mapping[str, str], file: SettingsFile) -> Plan:
+    """Look at the client and at the settings, and decide; nothing is written."""
+    found = version.installed(environ)
+    before = settings_file.text_of(settings_file.read(file), file)
+    return _plan(file, found, before, _with_ours(environ, found, file, before))
+
+
+def plan_uninstall(file: SettingsFile) -> Plan:
+    """Decide how the settings are without ours; nothing is written."""
+    before = settings_file.text_of(settings_file.read(file), file)
+    return _plan(file, None, before, settings.without_hooks(before, name=file.shown))
+
+
+def _plan(file: SettingsFile, found: Version | None, before: str | None, after: str | None) -> Plan:
+    if before != after:
+        settings_file.refuse_unwritable(file)
+    return Plan(
+        file=file,
+        version=found,
+        before=before,
+        after=after,
+        had=tuple(settings.find(before, name=file.shown)),
+        hooks=tuple(settings.find(after, name=file.shown)),
+        others=settings.others(before, name=file.shown),
+    )
+
+
+def write_install(environ: Mapping[str, str], plan: Plan) -> Change:
+    """Put ours into the settings as they are now."""
+    return settings_file.change(
+        plan.file,
+        lambda text: _with_ours(environ, plan.version, plan.file, text),
+        copies=_copies(environ),
+    )
+
+
+def write_uninstall(environ: Mapping[str, str], plan: Plan) -> Change:
+    """Take ours out of the settings as they are now."""
+    return settings_file.change(
+        plan.file,
+        lambda text: settings.without_hooks(text, name=plan.file.shown),
+        copies=_copies(environ),
+    )
+
+
+def take_back(plan: Plan, change: Change) -> bool:
+    """Put the settings back as they were; False if somebody wrote them since."""
+    return change.before == change.after or settings_file.put(
+        plan.file, change.after, change.before
+    )
+
+
+def hooks_in(file: SettingsFile) -> tuple[Ours, ...]:
+    """Ours, as the file has them now."""
+    text = settings_file.text_of(settings_file.read(file), file)
+    return tuple(settings.find(text, name=file.shown))
+
+
+def launcher_is_used(environ: Mapping[str, str], project: Place | None) -> bool:
+    """Whether settings that we can see still call the launcher; in doubt they do."""
+    files = [settings_file.of_user(environ)]
+    if project is not None:
+        files.append(settings_file.of_project(project.root))
+    try:
+        return any(hooks_in(file) for file in files)
+    except (StandfastError, OSError):
+        return True
+
+
+def _with_ours(
+    environ: Mapping[str, str], found: Version | None, file: SettingsFile, text: str | None
+) -> str:
+    called = launcher.path(environ)
+    return settings.with_hooks(text, called, abilities.of(found), name=file.shown)
+
+
+def _copies(environ: Mapping[str, str]) -> str:
+    return os.path.join(xdg.state_home(environ), "standfast", settings_file.COPIES)

@@ -1,0 +1,183 @@
+"""What a hook call means beside what was already recorded: who acts, what else is to be told.
+
+Looks at the journal, the checkout and the transcript; `recording` reads the payload itself.
+Hook path.
+"""
+
+from __future__ import annotations
+
+import os
+
+from standfast import disk
+from standfast.clients.checkout import Checkout
+from standfast.clients.claude.recording import DELEGATES, MAIN, Fact
+from standfast.redact import redact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.clients.serve import Call
+
+    Ask = Callable[[str, tuple[str | int, ...]], list[tuple[object, ...]]]
+
+_OF_THE_MAIN = frozenset({"UserPromptSubmit", "Stop", "SubagentStart", "SessionEnd"})
+
+# While a call waits for its subagent, everything that happens is the subagent's doing.
+_WAITED_FOR = """
+    SELECT agent.key FROM work AS agent JOIN events ON events.seq = agent.begun
+    JOIN work AS call ON call.session = agent.session AND call.what = 'call'
+      AND call.key = events.payload ->> 'call'
+    WHERE agent.session = ? AND agent.what = 'agent' AND agent.state = 'open'
+      AND call.state = 'open'"""
+
+_UNCLAIMED_CALL = """
+    SELECT call.key, call.words FROM work AS call JOIN events ON events.seq = call.begun
+    WHERE call.session = ?1 AND call.what = 'call' AND call.state = 'open'
+      AND events.payload ->> 'tool' IN ('Agent', 'Task')
+      AND ifnull(events.payload ->> 'type', ?2) = ?2
+      AND NOT EXISTS (SELECT 1 FROM work AS agent JOIN events AS began ON began.seq = agent.begun
+        WHERE agent.session = ?1 AND agent.what = 'agent' AND began.payload ->> 'call' = call.key)
+    ORDER BY call.begun LIMIT 1"""
+
+_BEGAN = """
+    SELECT events.payload ->> 'log', events.payload ->> 'checkout' FROM work
+    JOIN events ON events.seq = work.begun
+    WHERE work.session = ? AND work.what = 'call' AND work.key = ?"""
+
+_IS_TOLD = """
+    SELECT 1 FROM events WHERE kind = 'commit.seen' AND payload ->> 'commit' = ? LIMIT 1"""
+
+_OTHERS_AT_WORK = """
+    SELECT 1 FROM work WHERE state = 'open' AND what = 'call' AND session <> ? LIMIT 1"""
+
+_CLEARED = """
+    SELECT session FROM sessions WHERE process = ? AND ended = 'clear' ORDER BY woke DESC LIMIT 1"""
+
+
+def actor(call: Call, ask: Ask) -> str:
+    """Who acts: the subagent that the client names, the one that is waited for, or the main."""
+    if call.agent is not None:
+        return call.agent
+    tells_agents = "CLAUDE_CODE_SESSION_ID" in call.environ
+    if tells_agents or call.event in _OF_THE_MAIN or call.tool in DELEGATES:
+        return MAIN
+    waited_for = ask(_WAITED_FOR, (call.session,))
+    return str(waited_for[0][0]) if len(waited_for) == 1 else MAIN
+
+
+def complete(found: list[Fact], call: Call, ask: Ask) -> list[Fact]:
+    """The facts with what only this moment can add; those that are no work of the session go."""
+    return [fact for each in found for fact in _complete(each, call, ask)]
+
+
+def _complete(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
+    how = _COMPLETERS.get(fact.kind)
+    return [fact] if how is None else how(fact, call, ask)
+
+
+def _session_started(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
+    from standfast.clients import alive
+
+    fields = fact.fields
+    fields["client"] = MAIN
+    process = alive.mark(call.environ.get("CLAUDE_PID") or call.pid)
+    if process is not None:
+        fields["process"] = process
+    branch = Checkout(call.cwd).branch()
+    if branch is not None:
+        fields["branch"] = branch
+    if fields.get("source") == "clear" and process is not None:
+        before = ask(_CLEARED, (process,))
+        if before:
+            fields["parent"] = str(before[0][0])
+    _name_session_to_commands(call)
+    return [fact]
+
+
+def _name_session_to_commands(call: Call) -> None:
+    """Commands of the model know their session; older versions do not tell them by themselves."""
+    file = call.environ.get("CLAUDE_ENV_FILE")
+    if file and "CLAUDE_CODE_SESSION_ID" not in call.environ:
+        try:
+            fd = disk.open_regular(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        except OSError:
+            return
+        try:
+            os.write(fd, f"export STANDFAST_SESSION={call.session}\n".encode())
+        except OSError:
+            pass  # a full disk there is no reason to lose the fact here
+        finally:
+            os.close(fd)
+
+
+def _tool_started(fact: Fact, call: Call, _ask: Ask) -> list[Fact]:
+    if fact.fields.get("tool") == "Bash":
+        checkout = Checkout(call.cwd)
+        fact.fields["log"] = checkout.log_size()
+        fact.fields["checkout"] = checkout.name
+    return [fact]
+
+
+def _tool_ended(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
+    if fact.kind == "tool.failed":
+        _, is_status, status = str(fact.fields.get("error", "")).partition("Exit code ")
+        digits = status.split("\n", 1)[0].strip()
+        if is_status and digits.isascii() and digits.isdigit():
+            fact.fields["status"] = int(digits[:3])
+    if fact.fields.get("tool") != "Bash":
+        return [fact]
+    return [fact, *_commits(fact, call, ask)]
+
+
+def _commits(ended: Fact, call: Call, ask: Ask) -> list[Fact]:
+    """Commits that came to be while the call ran, unless they may be another session's."""
+    began = ask(_BEGAN, (call.session, str(ended.fields.get("id"))))
+    checkout = Checkout(call.cwd)
+    if not began or began[0][0] is None or began[0][1] != checkout.name:
+        return []
+    if "git" not in str(ended.fields.get("words")) and ask(_OTHERS_AT_WORK, (call.session,)):
+        return []
+    return [
+        Fact("commit.seen", {"commit": commit, "words": redact(subject)[:200]}, ended.actor)
+        for commit, subject in checkout.commits_since(int(str(began[0][0])))
+        if not ask(_IS_TOLD, (commit,))
+    ]
+
+
+def _agent_started(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
+    """The client also starts subagents of its own accord; those were asked for by no call."""
+    began = ask(_UNCLAIMED_CALL, (call.session, str(fact.fields.get("type", ""))))
+    if not began:
+        return []
+    fact.fields["call"], fact.fields["words"] = str(began[0][0]), str(began[0][1])
+    fact.actor = MAIN
+    return [fact]
+
+
+def _agent_ended(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
+    """A compaction ends as a subagent too: only those that are known to have begun count."""
+    known = "SELECT 1 FROM work WHERE session = ? AND what = 'agent' AND key = ?"
+    return [fact] if ask(known, (call.session, str(fact.fields.get("id")))) else []
+
+
+def _compaction_begun(fact: Fact, call: Call, _ask: Ask) -> list[Fact]:
+    from standfast.clients.claude import transcript
+
+    (path,) = call.payload.ask(["?1->>'transcript_path'"])
+    tokens = transcript.tokens(transcript.tail(None if path is None else str(path)))
+    if tokens is not None:
+        fact.fields["tokens"] = tokens
+        fact.fields["window"] = transcript.window(call.environ)
+    return [fact]
+
+
+_COMPLETERS: dict[str, Callable[[Fact, Call, Ask], list[Fact]]] = {
+    "session.started": _session_started,
+    "tool.started": _tool_started,
+    "tool.ended": _tool_ended,
+    "tool.failed": _tool_ended,
+    "agent.started": _agent_started,
+    "agent.ended": _agent_ended,
+    "compaction.begun": _compaction_begun,
+}

@@ -1,0 +1,65 @@
+"""What Claude Code's own transcript tells: how full the context is, what it still shows.
+
+One JSON object a line, written behind what happens. Only its end is read, and only as text:
+a line that looks like ours may be anybody's, so nothing here is ever more than a hint. Hook path.
+"""
+
+from __future__ import annotations
+
+import os
+
+from standfast import disk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WINDOW = 200_000  # tokens; what a model has unless the client was told otherwise
+_TAIL = 4 * 1024 * 1024
+_BOUNDARY = b'"subtype":"compact_boundary"'
+_USAGE = b'"usage":{'
+_COUNTED = (b'"input_tokens":', b'"cache_creation_input_tokens":', b'"cache_read_input_tokens":')
+
+
+def tail(path: str | None) -> bytes:
+    """The end of a transcript; nothing where it cannot be read."""
+    if not path or "\0" in path:
+        return b""
+    try:
+        fd = disk.open_regular(path)
+    except OSError:
+        return b""
+    try:
+        size = os.fstat(fd).st_size
+        return os.pread(fd, _TAIL, max(0, size - _TAIL))
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def since_compaction(end: bytes) -> bytes:
+    """The part that the model is still shown."""
+    return end[end.rfind(_BOUNDARY) + 1 :]
+
+
+def tokens(end: bytes) -> int | None:
+    """How many tokens the newest reply was given."""
+    at = end.rfind(_USAGE)
+    if at < 0:
+        return None
+    usage = end[at : end.find(b"}", at)]
+    return sum(_number(usage, name) for name in _COUNTED)
+
+
+def _number(usage: bytes, name: bytes) -> int:
+    at = usage.find(name)
+    digits = usage[at + len(name) :].lstrip()[:12] if at >= 0 else b""
+    count = len(digits) - len(digits.lstrip(b"0123456789"))
+    return int(digits[:count] or b"0")
+
+
+def window(environ: Mapping[str, str]) -> int:
+    """How many tokens fit before the client compacts by itself."""
+    told = environ.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "")
+    return int(told) if told.isascii() and told.isdigit() and len(told) < 10 else WINDOW  # noqa: PLR2004  # more is no number of tokens

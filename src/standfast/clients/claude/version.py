@@ -1,0 +1,52 @@
+"""Which Claude Code is installed: asked of the program itself, within a time."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from standfast import process
+from standfast.errors import StandfastError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from standfast.clients.claude.abilities import Version
+
+PROGRAM = "claude"
+ELSEWHERE = (".claude/local/claude", ".local/bin/claude")  # below the home
+
+_TIMEOUT_S = 10
+_OUTPUT_LIMIT = 4096
+_SAID = re.compile(rb"\s*([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,6})(?![0-9])")
+
+
+def installed(environ: Mapping[str, str]) -> Version | None:
+    """The version of the first program that tells one; None if none does."""
+    for program in _programs(environ):
+        try:
+            done = process.run(
+                [program, "--version"],
+                cwd="/",
+                env=environ,
+                timeout_s=_TIMEOUT_S,
+                output_limit=_OUTPUT_LIMIT,
+            )
+        except (StandfastError, OSError):
+            continue
+        found = _SAID.match(done.stdout)
+        if done.status == 0 and found is not None:
+            return int(found[1]), int(found[2]), int(found[3])
+    return None
+
+
+def _programs(environ: Mapping[str, str]) -> Iterator[str]:
+    with suppress(StandfastError):
+        yield process.find_program(PROGRAM, environ.get("PATH"))
+    home = environ.get("HOME") or os.path.expanduser("~")
+    for relative in ELSEWHERE:
+        path = os.path.join(home, relative)
+        if os.access(path, os.X_OK):
+            yield path

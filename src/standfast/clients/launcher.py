@@ -1,0 +1,107 @@
+"""The launcher: one small sh file, outside any environment, that clients call for every hook.
+
+It exits 0 whatever happens: a client takes another status for a refusal, and a Python whose
+script is gone says 2, which blocks every command. Where Python or the package is gone it leaves
+a mark, so that the next command can tell how many calls were lost.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import tempfile
+from typing import TYPE_CHECKING
+
+from standfast import disk, xdg
+from standfast.errors import ThrowawayEnvironment
+from standfast.journal import lost
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MODE = 0o755
+_CACHES = ("/uv/archive-", "/uv/builds-", "/pipx/.cache/", "/.cache/pipx/")
+
+_TEXT = """\
+#!/bin/sh
+# Standfast's launcher: clients call it for every hook. Made by `standfast install`.
+# It exits 0 whatever happens, so that it can never block the client.
+{{ {python} -I -S {start} {libraries} "${{CLAUDE_PID:-$PPID}}"; }} 2>/dev/null
+status=$?
+[ "$status" = 0 ] && exit 0
+(   # in the background: a disk that hangs must not hold the client
+    umask 077
+    case "$XDG_STATE_HOME" in /*) state=$XDG_STATE_HOME ;; *) state=$HOME/.local/state ;; esac
+    for lost in "$state/standfast/lost" "${{TMPDIR:-/tmp}}/standfast-lost-$(id -u)"; do
+        mkdir -p "$lost" && [ -O "$lost" ] && [ ! -L "$lost" ] || continue
+        set -- "$lost"/*
+        [ $# -lt {most} ] || continue
+        printf '%s\\n%s\\n' "the hook could not be run (status $status)" \\
+            "${{CLAUDE_PROJECT_DIR:-$PWD}}" >"$lost/$(date +%s)-$$" && break
+    done
+) </dev/null >/dev/null 2>&1 &
+exit 0
+"""
+
+
+def path(environ: Mapping[str, str]) -> str:
+    """Where the launcher is: the same for every version and environment of Standfast."""
+    return os.path.join(xdg.data_home(environ), "standfast", "hook")
+
+
+def text() -> str:
+    """The launcher of the Standfast that runs now."""
+    import apsw  # found where it is, which is not always beside us
+
+    here = os.path.dirname(os.path.abspath(__file__))
+    return _TEXT.format(
+        python=shlex.quote(sys.executable),
+        start=shlex.quote(os.path.join(here, "start.py")),
+        libraries=shlex.quote(os.path.dirname(os.path.dirname(os.path.abspath(apsw.__file__)))),
+        most=lost.MOST,
+    )
+
+
+def put(environ: Mapping[str, str]) -> bool:
+    """Write the launcher if it is not there as it should be; whether it was written."""
+    refuse_throwaway()
+    target, data = path(environ), text().encode()
+    if is_there(environ):
+        return False
+    disk.make_folder(os.path.dirname(target))
+    disk.replace(target, data, mode=MODE)
+    return True
+
+
+def is_there(environ: Mapping[str, str]) -> bool:
+    """Whether the launcher is in place, and starts the Standfast that runs now."""
+    try:
+        found = disk.read_regular(path(environ))
+    except FileNotFoundError:
+        return False
+    return found == text().encode() and os.access(path(environ), os.X_OK)
+
+
+def remove(environ: Mapping[str, str]) -> None:
+    """Take the launcher away; nothing may name it any more."""
+    disk.forget(path(environ))
+
+
+def refuse_throwaway(prefix: str = sys.prefix, package: str = __file__) -> None:
+    """An environment that a tool made for one call will be gone when the first hook needs it."""
+    if not package.startswith(os.path.realpath(prefix) + os.sep):
+        return  # a source checkout, which somebody keeps
+    reason = _why_throwaway(os.path.realpath(prefix))
+    if reason:
+        raise ThrowawayEnvironment(f"this Standfast runs from {reason}", file=prefix)
+
+
+def _why_throwaway(prefix: str) -> str:
+    if any(cache in prefix + "/" for cache in _CACHES):
+        return "a cache that its tool may empty at any time"
+    temporary = os.path.realpath(tempfile.gettempdir())
+    inside = prefix.removeprefix(temporary + os.sep)
+    if inside != prefix and inside.startswith("tmp"):
+        return "a temporary folder"
+    return ""

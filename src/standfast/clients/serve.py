@@ -1,0 +1,193 @@
+"""One hook call, served by the child that may wait for the disk: record it, answer, tidy up.
+
+In this order: read what the client says, find the journal, record in one transaction what is
+told and what is given, answer, and only then do what nobody waits for. What the journal cannot
+take in time goes to the spool; what that cannot take leaves a mark. Hook path.
+"""
+
+from __future__ import annotations
+
+import os
+
+from standfast import clock, disk, xdg
+from standfast.clients.claude import payload as claude_payload
+from standfast.clients.claude import telling
+from standfast.clients.claude.recording import MAIN, facts
+from standfast.clients.hook import ANSWER, WAKES
+from standfast.errors import BadName, StandfastError
+from standfast.journal import place
+from standfast.journal.author import Author
+from standfast.journal.store import Journal
+from standfast.protocol import ids
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from standfast.clients.claude.payload import Payload
+    from standfast.clients.claude.recording import Fact
+    from standfast.journal.place import Place
+
+OFF = "off"  # a file of this name beside the journal: hooks leave this repository alone
+# Where a brief may be handed over: what these print reaches the next request in every version.
+_MAY_CARRY = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse"})
+_LOCK_S = 0.1
+_WAKE_LOCK_S = 1.0
+_ASKED = ("hook_event_name", "session_id", "agent_id", "cwd", "tool_name")
+
+
+class Call:
+    """One call of one hook: who calls, about what, and where its journal is."""
+
+    __slots__ = (
+        *("agent", "began", "cwd", "environ", "event", "payload", "pid", "place", "session"),
+        "tool",
+    )
+
+    def __init__(self, payload: Payload, pid: str, environ: Mapping[str, str]) -> None:
+        self.began = clock.now_us()
+        self.payload = payload
+        self.pid = pid
+        self.environ = environ
+        asked = payload.ask([f"?1->>'{name}'" for name in _ASKED])
+        event, session, agent, cwd, tool = (None if one is None else str(one) for one in asked)
+        if not event:
+            raise BadName("it names no event")
+        self.event = event
+        self.session = ids.session_id(session)
+        self.agent = ids.name(agent, what="agent") if agent else None
+        self.cwd = cwd if cwd and "\0" not in cwd else _here()
+        self.tool = tool or ""
+        self.place = _place(environ, self.cwd)
+
+    @property
+    def wakes(self) -> bool:
+        """Whether the client gives this hook the longer time."""
+        return self.event in WAKES
+
+    def author(self, actor: str) -> Author:
+        """Who says a fact of this call."""
+        return Author(actor, session=self.session, subdir=self.place.subdir)
+
+
+def _here() -> str:
+    """Where this process stands; its folder may have been removed since."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.sep
+
+
+def _place(environ: Mapping[str, str], cwd: str) -> Place:
+    """A session's journal goes by its first directory, wherever one call stands."""
+    start = environ.get("CLAUDE_PROJECT_DIR") or cwd
+    return place.find(start, state_home=xdg.state_home(environ))
+
+
+def serve(pid: str, environ: Mapping[str, str], answer: int, head: bytes = b"") -> None:
+    """Take one call from stdin, after its *head*; the waiting parent listens at *answer*."""
+    given = claude_payload.read(0, head)
+    try:
+        call = Call(given, pid, environ)
+        found = facts(given, call.event, call.agent or MAIN, call.place.root)
+    except StandfastError as error:
+        _tell_garbled(given, environ, error)
+        _say(answer, ANSWER)
+        return
+    if os.path.lexists(os.path.join(call.place.folder, OFF)):
+        _say(answer, ANSWER)
+        return
+    _serve(call, found, answer)
+
+
+def _say(answer: int, words: bytes) -> bool:
+    """Tell the parent; False when it is gone, which is no reason to stop."""
+    try:
+        os.write(answer, words)
+    except OSError:
+        return False
+    return True
+
+
+def _serve(call: Call, found: list[Fact], answer: int) -> None:
+    wait = _WAKE_LOCK_S if call.wakes else _LOCK_S
+    journal = Journal(call.place.folder, lock_timeout_s=wait, checkpoint=False)
+    try:
+        place.refuse_foreign(call.place)
+        output, owed = _record(call, found, journal)
+    except (StandfastError, OSError) as error:
+        _keep_elsewhere(call, found, error)
+        _say(answer, ANSWER)
+        return
+    told = _say(answer, ANSWER + output.encode())
+    os.close(answer)
+    try:
+        if owed and not told:  # nobody waits any more: the brief was not printed
+            journal.append("brief.missed", call.payload.write({"owed": owed}), call.author(MAIN))
+        from standfast.clients import afterwards
+
+        afterwards.tidy(call, journal)
+    except (StandfastError, OSError):
+        pass  # the fact is safe: the next call finds the same to do
+
+
+def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
+    """Everything this call tells, in one transaction; what to print, and the brief it holds."""
+    with journal.writing() as tx:
+        actor = telling.actor(call, tx.execute)
+        for fact in found:
+            fact.actor = actor if fact.actor == (call.agent or MAIN) else fact.actor
+        for fact in telling.complete(found, call, tx.execute):
+            tx.append(fact.kind, call.payload.write(fact.fields), call.author(fact.actor))
+        if call.event not in _MAY_CARRY:
+            return "", 0
+        from standfast.clients.claude import answers  # most calls get none
+
+        return answers.answer(call, actor, tx)
+
+
+def _keep_elsewhere(call: Call, found: list[Fact], error: Exception) -> None:
+    """The spool, else a mark: the client is never told, the next command is.
+
+    Without a journal to ask, a fact is kept as it is told.
+    """
+    alone = [one for fact in found for one in telling.complete([fact], call, _nobody) or [fact]]
+    if all(_spool(call, fact) for fact in alone):
+        return
+    from standfast.journal import lost
+
+    why = error.problem if isinstance(error, StandfastError) else str(error)
+    lost.mark(call.environ, call.place.root, f"{call.event}: {why}")
+
+
+def _nobody(_sql: str, _values: tuple[str | int, ...]) -> list[tuple[object, ...]]:
+    return []
+
+
+def _spool(call: Call, fact: Fact) -> bool:
+    """Whether the spool knows of it now: it counts what finds no room."""
+    from standfast.journal import spool
+
+    try:
+        disk.refuse_link(call.place.folder)
+        text = call.payload.write(fact.fields)
+        spool.keep(call.place.folder, fact.kind, text, call.author(fact.actor), at=call.began)
+    except (StandfastError, OSError):
+        return False
+    return True
+
+
+def _tell_garbled(given: Payload, environ: Mapping[str, str], error: StandfastError) -> None:
+    """A payload that cannot be read is a gap, and said to be one."""
+    here = _place(environ, _here())
+    if os.path.lexists(os.path.join(here.folder, OFF)):
+        return
+    why = f"a hook payload of {given.size:,} bytes could not be read: {error.problem}"
+    try:
+        place.refuse_foreign(here)
+        journal = Journal(here.folder, lock_timeout_s=_LOCK_S, checkpoint=False)
+        journal.append("gap", given.write({"facts": 1, "why": why}), Author("standfast"))
+    except (StandfastError, OSError):
+        from standfast.journal import lost
+
+        lost.mark(environ, here.root, why)

@@ -1,0 +1,84 @@
+"""`standfast brief`: what an agent would be told if it woke up now. It only prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.errors import NothingFound
+from standfast.protocol import ids
+from standfast.surfaces.cli.screen import json_line
+from standfast.wake import brief, facts, sessions
+from standfast.wake.delivery import make_nonce
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.surfaces.cli.context import Context
+    from standfast.wake.facts import Facts
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Whose brief, and how much of it."""
+    parser.add_argument("session", nargs="?", help="the session, or how its id begins (this one)")
+    parser.add_argument("--more", action="store_true", help="up to 10,000 characters of it")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Print it; nothing is recorded as given, because nobody knows who reads."""
+    context.heal()
+    ask = context.journal.query
+    session = _session(context, arguments.session)
+    size = brief.MORE if arguments.more else brief.SHORT
+    found = facts.gather(ask, session.session, session.client, "asked", most=2 * size.items)
+    text = brief.render(found, make_nonce(ask), size)
+    print(json_line({**_as_dict(found), "text": text}) if context.json else text)
+    return 0
+
+
+def _session(context: Context, named: str | None) -> sessions.Session:
+    """The one that is named, else the caller's own, else the newest."""
+    ask = context.journal.query
+    if named is not None:
+        return sessions.find(ask, ids.session_id(named))
+    if context.config.session is not None:
+        return sessions.find(ask, context.config.session)
+    newest = sessions.newest(ask, 1)
+    if not newest:
+        raise NothingFound(
+            "no session of an agent was recorded here yet",
+            remedy="Run `standfast install claude`, then work as before.",
+        )
+    return newest[0]
+
+
+def _as_dict(found: Facts) -> dict[str, object]:
+    """The facts behind the text, newest first."""
+    return {
+        "session": found.session,
+        "client": found.client,
+        "branch": found.branch,
+        "records_up_to": clock.rfc3339(found.upto),
+        "asked": [{"at": clock.rfc3339(at), "text": text} for at, text in found.prompts],
+        "in_flight": [
+            {
+                "what": "subagent" if what == "agent" else tool,
+                "words": words,
+                "since": clock.rfc3339(at),
+                "cut_off": begun < found.woke,
+            }
+            for what, words, at, begun, tool, _ in found.in_flight
+        ],
+        "tasks": [{"id": key, "words": words, "state": state} for key, words, state in found.tasks],
+        "decisions": [
+            {"id": key, "text": text, "by": actor, "at": clock.rfc3339(at)}
+            for key, text, actor, at, _ in found.decisions
+        ],
+        "results": [
+            {"at": clock.rfc3339(at), "words": words, "ended": state, "status": status}
+            for at, words, state, status, *_ in found.results
+        ],
+        "commits": [{"commit": commit, "subject": words} for commit, words, _ in found.commits],
+        "edited": found.edited,
+        "other_sessions": found.others,
+    }

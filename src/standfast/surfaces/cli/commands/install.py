@@ -1,0 +1,162 @@
+"""`standfast install`: put the hooks into a client's settings, and see that they answer."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from standfast.clients import launcher
+from standfast.clients.claude import install, proof
+from standfast.surfaces.cli import consent, setup
+from standfast.surfaces.cli.consent import Consent
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.clients.claude.install import Plan
+    from standfast.clients.claude.proof import Proof
+    from standfast.surfaces.cli.context import Context
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Which client, whose settings, and whether to ask."""
+    setup.configure(parser)
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Look, show, ask, write, prove."""
+    file = setup.choose_file(context, arguments)
+    launcher.refuse_throwaway()
+    plan = install.plan_install(context.environ, file)
+    may = consent.of(context, arguments)
+    if not plan.changes:
+        return _in_place(context, plan, may)
+    if may in {Consent.SHOW, Consent.MISSING}:
+        lines = _lines(context, plan, None)
+        return setup.show_only(context, plan, may, lines, version=_number(plan))
+    return _write(context, plan, may)
+
+
+def _write(context: Context, plan: Plan, may: Consent) -> int:
+    """The launcher first: it is ours, harms nobody, and can be measured before anyone is asked."""
+    new = not os.path.lexists(launcher.path(context.environ))
+    launcher.put(context.environ)
+    tried = proof.call_all(plan.hooks, context.environ)
+    if not context.json:
+        print("\n".join(_lines(context, plan, tried)))
+    if tried.silent:
+        _forget_launcher(context, new=new)
+        return _failed(context, plan, tried)
+    if may is Consent.ASK and not consent.ask("Write it?"):
+        _forget_launcher(context, new=new)
+        print("Nothing was written.")
+        return 1
+    change = install.write_install(context.environ, plan)
+    proved = proof.call_all(install.hooks_in(plan.file), context.environ)
+    if proved.silent:
+        back = install.take_back(plan, change)
+        _forget_launcher(context, new=new)
+        return _failed(context, plan, proved, back=back)
+    return _done(context, plan, proved, "Done.")
+
+
+def _in_place(context: Context, plan: Plan, may: Consent) -> int:
+    """Nothing to write: only see that what is there answers."""
+    if may is not Consent.SHOW:
+        launcher.put(context.environ)
+    proved = proof.call_all(plan.hooks, context.environ)
+    if not context.json:
+        print("\n".join([setup.header(context, plan, _client(plan)), *_warnings(plan)]))
+    if proved.silent:
+        return _failed(context, plan, proved)
+    return _done(context, plan, proved, "Everything is in place.")
+
+
+def _done(context: Context, plan: Plan, proved: Proof, word: str) -> int:
+    if context.json:
+        print(json_line(_facts(plan, proved, written=plan.changes)))
+        return 0
+    restart = " Running sessions: restart them once." if plan.changes else ""
+    print(f"{context.screen.paint(word, 'good')} {_count(proved)}.{restart}")
+    return 0
+
+
+def _failed(context: Context, plan: Plan, tried: Proof, *, back: bool = True) -> int:
+    remedy = "Run `standfast doctor` and read what it says."
+    if context.json:
+        print(json_line(_facts(plan, tried, written=not back, remedy=remedy)))
+        return 1
+    state = "The settings are as they were." if back else "Somebody wrote the settings since."
+    print(
+        f"Only {_count(tried)}, not {', '.join(tried.silent)}. {state}\n{remedy}", file=sys.stderr
+    )
+    return 1
+
+
+def _facts(plan: Plan, tried: Proof, **more: object) -> dict[str, object]:
+    return setup.facts(
+        plan,
+        version=_number(plan),
+        answered=list(tried.answered),
+        silent=list(tried.silent),
+        median_ms=round(tried.median_ms, 1),
+        warnings=[line.removeprefix("  ! ") for line in _warnings(plan)],
+        **more,
+    )
+
+
+def _lines(context: Context, plan: Plan, tried: Proof | None) -> list[str]:
+    measured = f"     measured here: {tried.median_ms:.0f} ms a call" if tried else ""
+    lines = [setup.header(context, plan, _client(plan))]
+    lines += [f"  {line}" for line in _hook_lines(plan, measured)]
+    lines += setup.stays(plan)
+    lines += _warnings(plan)
+    lines.append("Kept in each repository's .git/standfast. Off here: standfast off")
+    return lines
+
+
+def _warnings(plan: Plan) -> list[str]:
+    """What a person should know before and after."""
+    found = []
+    if plan.version is None:
+        found.append("its version could not be read: only hooks that every version knows")
+    if plan.others.ignored_at is not None:
+        line = plan.others.ignored_at
+        found.append(f"Claude Code ignores this file: line {line} is no plain JSON (a comment?)")
+    if plan.others.all_off:
+        found.append("`disableAllHooks` is on in these settings: until it is off, none runs")
+    if plan.file.root is not None:
+        found.append("it names a path of this machine: keep this file out of commits")
+    return [f"  ! {each}" for each in found]
+
+
+def _hook_lines(plan: Plan, measured: str) -> list[str]:
+    had = {ours.event: ours.hook for ours in plan.had}
+    have = {ours.event: ours.hook for ours in plan.hooks}
+    added = len(have.keys() - had.keys())
+    gone = len(had.keys() - have.keys())
+    moved = sum(had[event] != have[event] for event in had.keys() & have.keys())
+    lines = [f"+ {added} hooks: remember work, brief the agent{measured}"] if added else []
+    lines += [f"- {gone} hooks that this version does not know"] if gone else []
+    lines += [f"~ {moved} hooks that now call the launcher as this version needs"] if moved else []
+    return lines
+
+
+def _client(plan: Plan) -> str:
+    return f"Claude Code {_number(plan)}" if plan.version else "Claude Code"
+
+
+def _number(plan: Plan) -> str | None:
+    return ".".join(map(str, plan.version)) if plan.version else None
+
+
+def _count(tried: Proof) -> str:
+    return f"{len(tried.answered)} of {len(tried.answered) + len(tried.silent)} hooks answered"
+
+
+def _forget_launcher(context: Context, *, new: bool) -> None:
+    """A launcher that nobody calls yet goes again."""
+    if new and not install.launcher_is_used(context.environ, None):
+        launcher.remove(context.environ)

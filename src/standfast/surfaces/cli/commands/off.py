@@ -1,0 +1,29 @@
+"""`standfast off`: hooks leave this repository alone, from the next call on."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast import disk
+from standfast.clients.serve import OFF
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.surfaces.cli.context import Context
+
+
+def configure(_parser: argparse.ArgumentParser) -> None:
+    """Nothing to choose: it is for the repository it is called in."""
+
+
+def run(context: Context, _arguments: argparse.Namespace) -> int:
+    """Leave the mark that every hook looks for first."""
+    context.may_write()
+    context.journal.append("hooks.off", {})
+    disk.replace(os.path.join(context.place.folder, OFF), b"hooks are off: standfast on\n")
+    words = "Off here: nothing is recorded or said by hooks. On again: standfast on"
+    print(json_line({"hooks": "off"}) if context.json else words)
+    return 0

@@ -1,0 +1,117 @@
+"""The sessions, losses and switches that `status` lists, for people and as JSON."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import clock
+from standfast.clients import alive
+from standfast.clients.serve import OFF
+from standfast.protocol.text import one_line
+from standfast.wake import sessions
+
+if TYPE_CHECKING:
+    from standfast.surfaces.cli.context import Context
+    from standfast.wake.sessions import Session
+
+_DAY_US = 86_400 * clock.MICROSECONDS
+_WEEK_US = 7 * _DAY_US
+_SHOWN, _EVERY = 6, 1_000
+
+
+class Known(NamedTuple):
+    """What the journal knows of agents and of its own losses."""
+
+    sessions: tuple[Session, ...] = ()
+    injected: int = 0
+    gaps: tuple[tuple[int, str, int], ...] = ()
+    off: bool = False
+
+
+def gather(context: Context, *, everything: bool) -> Known:
+    """The newest sessions; those of the last seven days, unless everything is asked for."""
+    ask, now = context.journal.query, clock.now_us()
+    found = sessions.newest(ask, _EVERY if everything else _SHOWN)
+    return Known(
+        sessions=tuple(s for s in found if everything or s.last > now - _WEEK_US),
+        injected=sessions.injected_since(ask, now - _DAY_US),
+        gaps=tuple(sessions.gaps_since(ask, now - _WEEK_US)),
+        off=os.path.lexists(os.path.join(context.place.folder, OFF)),
+    )
+
+
+def state_of(session: Session) -> str:
+    """Whether it runs, stopped in the middle of something, or is over."""
+    if session.ended is None and not alive.is_gone(session.process):
+        return "RUNNING"
+    if session.ended is None and session.in_flight:
+        return "CUT OFF"
+    return "ENDED"
+
+
+def rows(context: Context, known: Known) -> list[str]:
+    """A table of each, where there is something to show."""
+    table = context.screen.table
+    off = [("OFF", "hooks record and say nothing here: standfast on")] if known.off else []
+    lost = [
+        ("LOST", f"{facts} facts, told {clock.local_minute(at)}", why)
+        for facts, why, at in known.gaps
+    ]
+    listed = [(state_of(s), f"{s.client} {s.session[:8]}", _words(s)) for s in known.sessions]
+    told = (
+        [("TOLD", f"{known.injected:,} characters to agents in 24 hours")] if known.injected else []
+    )
+    parts = [
+        table(off, ("bad",)),
+        table(lost, ("bad", "strong")),
+        table(listed, ("good", "strong")),
+        table(told, ("dim",)),
+    ]
+    return [part for part in parts if part]
+
+
+def _words(session: Session) -> str:
+    said = [f"“{one_line(session.prompt, 40)}”"] if session.prompt else []
+    if session.fill is not None:
+        said.append(f"fill {session.fill} %")
+    if session.compactions:
+        said.append(f"compacted {session.compactions} x")
+    if session.in_flight:
+        said.append(f"{session.in_flight} in flight")
+    if session.nonce:
+        said.append("brief seen" if session.brief_seen else "brief not seen yet")
+    if session.subdir:
+        said.append(session.subdir)
+    said.append(f"last {clock.local_minute(session.last)}")
+    return ", ".join(said)
+
+
+def as_dict(known: Known) -> dict[str, object]:
+    """What `status --json` prints of them."""
+    return {
+        "hooks": "off" if known.off else "on",
+        "characters_injected_24h": known.injected,
+        "lost": [
+            {"facts": facts, "why": why, "told_at": clock.rfc3339(at)}
+            for facts, why, at in known.gaps
+        ],
+        "sessions": [_session_dict(session) for session in known.sessions],
+    }
+
+
+def _session_dict(session: Session) -> dict[str, object]:
+    return {
+        "session": session.session,
+        "client": session.client,
+        "state": state_of(session).lower().replace(" ", "_"),
+        "subdir": session.subdir,
+        "branch": session.branch,
+        "asked": session.prompt,
+        "fill_percent": session.fill,
+        "compactions": session.compactions,
+        "in_flight": session.in_flight,
+        "brief": session.nonce,
+        "brief_seen": bool(session.brief_seen),
+        "last_at": clock.rfc3339(session.last),
+    }

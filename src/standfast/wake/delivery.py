@@ -1,0 +1,69 @@
+"""Act: a brief that is owed is made, recorded as given, and handed to whoever prints it.
+
+What a model still sees is not said again: the brief before it, where the client kept it, is
+only added to. Hook path.
+"""
+
+from __future__ import annotations
+
+from standfast.wake import brief
+from standfast.wake.facts import gather
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.journal.author import Author
+    from standfast.journal.writing import Writing
+    from standfast.wake.facts import Ask
+
+# Those since the last compaction, which took all before it out of the context.
+_GIVEN = """
+    SELECT briefs.nonce, events.payload ->> 'text' FROM briefs
+    JOIN events ON events.seq = briefs.given
+    WHERE briefs.session = ?1 AND briefs.agent = ?2 AND briefs.owed >= (
+      SELECT ifnull(max(owed), 0) FROM briefs
+      WHERE session = ?1 AND agent = ?2 AND why = 'compact')
+    ORDER BY briefs.owed DESC LIMIT 8"""
+
+_HEAD = "SELECT hash FROM events ORDER BY seq DESC LIMIT 1"
+
+
+def give(
+    tx: Writing,
+    author: Author,
+    owed: tuple[int, str],
+    encode: Callable[[dict[str, str | int]], str],
+    shown: Callable[[], bytes],
+) -> str:
+    """Make the brief that is owed and record it; *shown* reads what the context still holds."""
+    session, agent = str(author.session), author.actor
+    wake, why = owed
+    mark, known = make_nonce(tx.execute), _known(tx, session, agent, shown)
+    facts = gather(tx.execute, session, agent, why, most=2 * brief.SHORT.items)
+    told = [line.replace(old, mark) for old, text in known for line in text.splitlines()]
+    text = brief.render(facts, mark, brief.SHORT, known=told)
+    fields: dict[str, str | int] = {
+        "owed": wake,
+        "nonce": mark,
+        "characters": brief.length(text),
+        "text": text,
+    }
+    tx.append("brief.given", encode(fields), author)
+    return text
+
+
+def make_nonce(ask: Ask) -> str:
+    """From the newest link of the chain: the same journal gives the same brief."""
+    rows = ask(_HEAD, ())
+    seed = rows[0][0] if rows else b""
+    return brief.nonce(seed if isinstance(seed, bytes) else b"")
+
+
+def _known(
+    tx: Writing, session: str, agent: str, shown: Callable[[], bytes]
+) -> list[tuple[str, str]]:
+    """The briefs before that the agent still sees."""
+    rows = [(str(mark), str(text)) for mark, text in tx.execute(_GIVEN, (session, agent))]
+    seen = shown() if rows else b""
+    return [(mark, text) for mark, text in rows if f"standfast {mark} ".encode() in seen]

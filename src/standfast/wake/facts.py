@@ -1,0 +1,208 @@
+"""Look: what the journal knows of one session that its agent must know. Every read is bounded.
+
+Only the session's own lineage: itself and what it was forked from, up to the fork. Hook path:
+values are plain tuples, because a hook cannot afford to import more.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Ask = Callable[[str, tuple[str | int, ...]], list[tuple[object, ...]]]
+    Lineage = list[tuple[str, int]]  # sessions with the last event of each that counts
+
+_NEWEST = 1 << 62
+_HOUR_US = 3_600_000_000
+
+_PROMPTS = """
+    SELECT at, CAST(ifnull(payload ->> 'text', '') AS TEXT) FROM events
+    WHERE kind = 'prompt' AND session = ? AND seq <= ? ORDER BY seq {order} LIMIT ?"""
+
+# A command of ours, and nothing else on the same line, is no work to tell of.
+_IS_OURS = "(work.words GLOB 'standfast *' AND work.words NOT GLOB '*[;&|\n]*')"
+
+_IN_FLIGHT = f"""
+    SELECT work.what, work.words, events.at, work.begun,
+      CAST(events.payload ->> 'tool' AS TEXT), work.state
+    FROM work JOIN events ON events.seq = iif(work.begun > 0, work.begun, work.ended)
+    WHERE work.state IN ('open', 'background') AND work.what IN ('call', 'agent')
+      AND work.session = ? AND work.begun <= ? AND work.agent = ?
+      AND NOT {_IS_OURS} ORDER BY work.begun DESC LIMIT ?"""  # noqa: S608  # our own words
+
+# What a call recorded itself, a decision or a commit, is told in its own place.
+_RESULTS = f"""
+    SELECT events.at, work.words, work.state, events.payload ->> 'status',
+      CAST(coalesce(events.payload ->> 'error', events.payload ->> 'text', '') AS TEXT), work.ended,
+      iif(work.what = 'agent', 'subagent', events.payload ->> 'tool')
+    FROM work JOIN events ON events.seq = work.ended
+    WHERE work.state = ? AND work.what = ? AND work.session = ? AND work.ended <= ?
+      AND work.agent = ? AND NOT {_IS_OURS} AND NOT EXISTS (
+        SELECT 1 FROM events AS next WHERE next.seq = work.ended + 1 AND next.kind = 'commit.seen')
+    ORDER BY work.ended DESC LIMIT ?"""  # noqa: S608  # our own words
+
+_COMMITS = """
+    SELECT substr(payload ->> 'commit', 1, 7), payload ->> 'words', seq FROM events
+    WHERE kind = 'commit.seen' AND session = ? AND seq <= ? AND actor = ?
+    ORDER BY seq DESC LIMIT ?"""
+
+_EDITED = """
+    SELECT key FROM work WHERE state = 'edited' AND what = 'file' AND session = ? AND ended <= ?
+      AND ended > ? AND agent = ? ORDER BY ended DESC LIMIT ?"""
+
+_TASKS = """
+    SELECT key, words, state FROM work WHERE state IN ('in_progress', 'pending') AND what = 'task'
+      AND session = ? AND begun <= ? ORDER BY state, begun, key LIMIT ?"""
+
+_DECISIONS = """
+    SELECT id, text, actor, at, origin FROM decisions WHERE session IS NULL OR session = ?{}
+    ORDER BY number DESC LIMIT ?"""
+_OR_BEFORE_THE_FORK = """
+    OR (session = ? AND at <= (SELECT at FROM events WHERE events.seq = ?))"""
+
+_OTHERS = """
+    SELECT count(*) FROM sessions WHERE session NOT IN ({}) AND ended IS NULL AND forgotten = 0
+      AND (SELECT at FROM events WHERE stream = 'session:' || sessions.session
+           ORDER BY seq DESC LIMIT 1) > ?"""
+
+_UPTO = "SELECT at FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1"
+_ASKED_OF_AGENT = """
+    SELECT began.payload ->> 'words', call.payload ->> 'prompt', began.at FROM work
+    JOIN events AS began ON began.seq = work.begun
+    LEFT JOIN work AS its ON its.session = work.session AND its.what = 'call'
+      AND its.key = began.payload ->> 'call'
+    LEFT JOIN events AS call ON call.seq = its.begun
+    WHERE work.session = ? AND work.what = 'agent' AND work.key = ?"""
+
+
+class Facts:
+    """What is known, newest first in every list."""
+
+    __slots__ = (
+        *("session", "client", "agent", "why", "branch", "woke", "parent", "upto", "prompts"),
+        *("first_prompt", "in_flight", "results", "commits", "edited", "tasks", "decisions"),
+        *("others", "label", "asked"),
+    )
+
+    session: str
+    client: str
+    agent: str
+    why: str
+    branch: str | None
+    woke: int
+    parent: str | None
+    upto: int
+    prompts: list[tuple[int, str]]
+    first_prompt: tuple[int, str] | None
+    in_flight: list[tuple[str, str, int, int, str, str]]
+    results: list[tuple[int, str, str, int | None, str, int, str]]
+    commits: list[tuple[str, str, int]]
+    edited: list[str]
+    tasks: list[tuple[str, str, str]]
+    decisions: list[tuple[str, str, str, int, str | None]]
+    others: int
+    label: str
+    asked: str
+
+    @property
+    def is_subagent(self) -> bool:
+        """Whether the brief is for a subagent and not for the session itself."""
+        return self.agent != self.client
+
+
+def gather(ask: Ask, session: str, agent: str, why: str, *, most: int) -> Facts:
+    """Everything for one brief, at most *most* of each kind."""
+    found = Facts()
+    found.session, found.agent, found.why = session, agent, why
+    rows = ask("SELECT client, branch, woke, parent FROM sessions WHERE session = ?", (session,))
+    client, branch, woke, parent = rows[0] if rows else (agent, None, 0, None)
+    found.client, found.woke = str(client), int(str(woke))
+    found.branch = None if branch is None else str(branch)
+    found.parent = None if parent is None else str(parent)
+    lineage = _lineage(ask, session)
+    upto = ask(_UPTO, (f"session:{session}",))
+    found.upto = int(str(upto[0][0])) if upto else 0
+    _gather_words(ask, found, lineage, most)
+    _gather_work(ask, found, lineage, most)
+    return found
+
+
+def _lineage(ask: Ask, session: str) -> Lineage:
+    """The session and what it was forked from, each up to where the fork began."""
+    found = [(session, _NEWEST)]
+    forked = (
+        "SELECT sessions.parent, sessions.began FROM sessions JOIN events"
+        " ON events.seq = sessions.began WHERE sessions.session = ?"
+        " AND events.payload ->> 'source' = 'fork' AND sessions.parent IS NOT NULL AND NOT EXISTS"
+        " (SELECT 1 FROM sessions AS its WHERE its.session = sessions.parent AND its.forgotten > 0)"
+    )
+    while len(found) < 8 and (rows := ask(forked, (found[-1][0],))):  # noqa: PLR2004  # enough
+        found.append((str(rows[0][0]), int(str(rows[0][1]))))
+    return found
+
+
+def _gather_words(ask: Ask, found: Facts, lineage: Lineage, most: int) -> None:
+    found.prompts, found.first_prompt, found.label, found.asked = [], None, "", ""
+    if found.is_subagent:
+        rows = ask(_ASKED_OF_AGENT, (found.session, found.agent))
+        label, asked, _ = rows[0] if rows else ("", "", 0)
+        found.label, found.asked = str(label or ""), str(asked or "")
+    else:
+        found.prompts = _each(ask, _PROMPTS.format(order="DESC"), lineage, (), most)
+        first = _each(ask, _PROMPTS.format(order="ASC"), lineage[-1:], (), 1)
+        found.first_prompt = first[0] if first else None
+    names = [name for name, _ in lineage]
+    marks = ",".join("?" * len(names))
+    decided = _DECISIONS.format(_OR_BEFORE_THE_FORK * (len(lineage) - 1))
+    before = [value for each in lineage[1:] for value in each]
+    found.decisions = ask(decided, (found.session, *before, most))  # type: ignore[assignment]  # as selected
+    since = found.upto - _HOUR_US
+    ((found.others,),) = ask(_OTHERS.format(marks), (*names, since))  # type: ignore[assignment]  # a count
+
+
+def _gather_work(ask: Ask, found: Facts, lineage: Lineage, most: int) -> None:
+    mine = (found.agent,)
+    found.in_flight = _each(ask, _IN_FLIGHT, lineage, mine, most)
+    results = [
+        row
+        for state, what in (("done", "call"), ("failed", "call"), ("done", "agent"))
+        for row in _each(ask, _RESULTS, lineage, mine, most * 8, before=(state, what))
+        if row[6] in {"Bash", "subagent"}
+    ]
+    found.results = sorted(results, key=lambda row: -row[5])[:most]
+    found.commits = _each(ask, _COMMITS, lineage, mine, most)
+    last = found.commits[0][2] if found.commits else 0
+    edited = _each(ask, _EDITED, lineage, (last, found.agent), most)
+    found.edited = [path for (path,) in edited]
+    found.tasks = [] if found.is_subagent else _each(ask, _TASKS, lineage, (), most)
+
+
+def _each(
+    ask: Ask,
+    sql: str,
+    lineage: Lineage,
+    after: tuple[str | int, ...],
+    most: int,
+    *,
+    before: tuple[str, ...] = (),
+) -> list[tuple]:  # type: ignore[type-arg]  # rows as each query selects them
+    """The rows of every session of the lineage, its own first."""
+    rows: list[tuple[object, ...]] = []
+    for session, upto in lineage:
+        rows += ask(sql, (*before, session, upto, *after, most))
+    return rows[:most]
+
+
+def open_sessions(ask: Ask) -> Iterator[tuple[str, str | None, int]]:
+    """Sessions that did not say goodbye and still have something in flight."""
+    rows = ask(
+        "SELECT session, process, (SELECT at FROM events WHERE stream = 'session:' || session"
+        " ORDER BY seq DESC LIMIT 1) AS last FROM sessions WHERE ended IS NULL AND forgotten = 0"
+        " AND EXISTS (SELECT 1 FROM work WHERE work.state IN ('open', 'background', 'in_progress')"
+        "   AND work.what IN ('call', 'agent', 'task') AND work.session = sessions.session)"
+        " ORDER BY last DESC LIMIT 20",
+        (),
+    )
+    for session, process, last in rows:
+        yield str(session), None if process is None else str(process), int(str(last or 0))

@@ -1,0 +1,90 @@
+"""The sessions of a repository, for people: what they do, and what became of their briefs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.errors import NothingFound, WrongUsage
+
+if TYPE_CHECKING:
+    from standfast.wake.facts import Ask
+
+_ROWS = """
+    SELECT session, client, subdir, branch, process, tokens, window, compactions, ended, forgotten,
+      transcript,
+      (SELECT at FROM events WHERE stream = 'session:' || sessions.session
+       ORDER BY seq DESC LIMIT 1) AS last,
+      (SELECT payload ->> 'text' FROM events WHERE kind = 'prompt'
+       AND events.session = sessions.session ORDER BY seq DESC LIMIT 1),
+      (SELECT count(*) FROM work WHERE state IN ('open', 'background')
+       AND what IN ('call', 'agent') AND work.session = sessions.session),
+      (SELECT nonce FROM briefs WHERE briefs.session = sessions.session AND given > 0
+       ORDER BY owed DESC LIMIT 1),
+      (SELECT seen > 0 FROM briefs WHERE briefs.session = sessions.session AND given > 0
+       ORDER BY owed DESC LIMIT 1)
+    FROM sessions WHERE {condition} ORDER BY last DESC LIMIT ?"""
+
+
+class Session(NamedTuple):
+    """One session as it stands in the journal."""
+
+    session: str
+    client: str
+    subdir: str
+    branch: str | None
+    process: str | None
+    tokens: int | None
+    window: int | None
+    compactions: int
+    ended: str | None
+    forgotten: int
+    transcript: str | None
+    last: int
+    prompt: str | None
+    in_flight: int
+    nonce: str | None
+    brief_seen: int | None
+
+    @property
+    def fill(self) -> int | None:
+        """How full the context was when last seen, in percent."""
+        if self.tokens is None:
+            return None
+        return round(100 * self.tokens / (self.window or 200_000))
+
+
+def newest(ask: Ask, count: int) -> list[Session]:
+    """The sessions last heard of, the newest first; forgotten ones are not among them."""
+    rows = ask(_ROWS.format(condition="forgotten = 0"), (count,))
+    return [Session._make(row) for row in rows]
+
+
+def find(ask: Ask, name: str) -> Session:
+    """The one session whose id begins with *name*."""
+    rows = ask(_ROWS.format(condition="session = ?"), (name, 1))
+    rows = rows or ask(_ROWS.format(condition="substr(session, 1, ?) = ?"), (len(name), name, 2))
+    if not rows:
+        raise NothingFound(f"there is no session `{name}` here")
+    if len(rows) > 1:
+        raise WrongUsage(f"several sessions begin with `{name}`: give more of its id")
+    return Session._make(rows[0])
+
+
+def injected_since(ask: Ask, at: int) -> int:
+    """How many characters briefs have put into contexts since then."""
+    rows = ask(
+        "SELECT ifnull(sum(characters), 0) FROM briefs JOIN events ON events.seq = briefs.given"
+        " WHERE briefs.given > 0 AND events.at >= ?",
+        (at,),
+    )
+    return int(str(rows[0][0]))
+
+
+def gaps_since(ask: Ask, at: int) -> list[tuple[int, str, int]]:
+    """What could be kept nowhere: how many facts, why, and when that was told."""
+    rows = ask(
+        "SELECT CAST(payload ->> 'facts' AS INTEGER), payload ->> 'why', at FROM events"
+        " WHERE kind = 'gap' AND at >= ? ORDER BY seq DESC LIMIT 5",
+        (at,),
+    )
+    return [(int(str(facts or 1)), str(why), int(str(told))) for facts, why, told in rows]

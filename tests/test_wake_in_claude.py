@@ -1,0 +1,199 @@
+"""Standfast in the real Claude Code: what the model was shown after each way of waking up."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from standfast.testing import rig
+from standfast.testing.rig.claude import Claude
+from standfast.testing.rig.clients import NpmMissing, install
+from standfast.testing.rig.model import Model
+from standfast.testing.rig.place import Place, make_place
+from standfast.testing.rig.play import Played, play
+from standfast.testing.rig.scenario import read_scenario
+from standfast.testing.rig.script import Reply, Rule
+from standfast.testing.rig.seen import Kind
+from standfast.testing.rig.terminal import Terminal, TmuxMissing
+
+STORIES = Path(rig.__file__).parent / "scenarios" / "woken"
+STANDFAST = Path(sys.executable).with_name("standfast")
+VERSIONS = ("2.1.325", "2.0.76")
+# A brief begins with its header; what follows it belongs to it up to the end of the message.
+BRIEF = re.compile(r"\[standfast (\w{4}) · .*?\nMore: standfast brief --more", re.DOTALL)
+ADDITION = re.compile(r"\(standfast \w{4} · adds to the brief above .*\)(?:\n.*«\w{4} .*|\n[A-Z].*)*")
+
+
+class World:
+    """A client with Standfast installed by its own command, in a repository of its own."""
+
+    def __init__(self, version: str, folder: Path) -> None:
+        self.program = program_of(version)
+        self.place: Place = make_place(str(folder / "place"))
+        programs = folder / "bin"
+        programs.mkdir()
+        (programs / "claude").symlink_to(self.program)
+        self.extra = {
+            "PATH": f"{programs}:{STANDFAST.parent}:{os.environ['PATH']}",
+            "XDG_STATE_HOME": f"{self.place.home}/.local/state",
+            "XDG_DATA_HOME": f"{self.place.home}/.local/share",
+        }
+
+    def standfast(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [STANDFAST, *arguments],
+            cwd=self.place.project,
+            env=self.place.environment("http://127.0.0.1:9", self.extra),
+            capture_output=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def play(self, name: str) -> Played:
+        story = STORIES / name
+        scenario = read_scenario(story.read_bytes(), name=story.name)
+        return play(scenario, self.program, self.place, self.extra)
+
+    def events(self, *arguments: str) -> list[Mapping[str, Any]]:
+        said = self.standfast("events", "--json", "-n", "0", *arguments)
+        return [json.loads(line) for line in said.splitlines()]
+
+
+def program_of(version: str) -> str:
+    try:
+        return install(version)
+    except NpmMissing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(params=VERSIONS)
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
+    made = World(request.param, tmp_path)
+    said = made.standfast("install", "claude", "--yes")
+    assert "hooks answered" in said
+    return made
+
+
+def told(text: str) -> str:
+    """Everything that Standfast says in a request."""
+    return "\n".join(match[0] for match in (*BRIEF.finditer(text), *ADDITION.finditer(text)))
+
+
+@pytest.mark.req("WAKE-01", "WAKE-02", "WAKE-03", "WAKE-06")
+def test_solo_session_wakes_up_after_both_compactions_and_a_kill(world: World) -> None:
+    played = world.play("solo.yaml")
+
+    assert played.problems == []
+    assert max(len(told(request.text)) for request in played.requests) in range(400, 2_001)
+    assert len(world.events("--kind", "brief.given")) == 3
+    (session,) = json.loads(world.standfast("status", "--json"))["sessions"]
+    assert (session["compactions"], session["brief_seen"]) == (2, True)
+
+
+@pytest.mark.req("WAKE-06")
+def test_subagent_that_compacts_gets_its_own_brief(world: World) -> None:
+    played = world.play("subagent.yaml")
+
+    assert played.problems == []
+    briefed = [r for r in played.requests if r.kind is Kind.AGENT and BRIEF.search(r.text)]
+    assert briefed
+    said = told(briefed[0].text)
+    assert "You are a subagent of session" in said
+    assert "Audit every refund test." in said
+    assert "echo first look" in said
+    assert "a secret of the main agent" not in said
+    assert "Have the refunds audited" not in said
+    assert briefed[0].text.count("[standfast ") == 1
+    assert not any(BRIEF.search(r.text) for r in played.requests if r.kind is Kind.MAIN)
+
+
+@pytest.mark.req("CLI-01", "WAKE-10")
+def test_nothing_is_recorded_or_said_once_it_is_off(world: World) -> None:
+    played = world.play("off.yaml")
+
+    assert played.problems == []
+    assert [e["kind"] for e in world.events()][-2:] == ["tool.started", "hooks.off"]
+    assert "not to be recorded" not in json.dumps(world.events())
+
+
+@pytest.mark.req("WAKE-08")
+def test_two_sessions_at_once_never_see_each_others_work(world: World) -> None:
+    names = ("amber", "cobalt")
+    rules = [rule for name in names for rule in work_of(name)]
+    with (
+        Model(rules) as model,
+        Claude(world.program, world.place, model.url, world.extra) as first,
+        Claude(world.program, world.place, model.url, world.extra) as second,
+    ):
+        first.start()
+        second.start()
+        for name, claude in zip(names, (first, second), strict=True):
+            claude.send(f"Paint it {name}.")
+        for name, claude in zip(names, (first, second), strict=True):
+            claude.send("/compact")
+            claude.send(f"Which colour, {name}?")
+        first.end()
+        second.end()
+        shown = {name: asked(model, f"Which colour, {name}?") for name in names}
+
+    for name, other in (names, names[::-1]):
+        said = told(shown[name])
+        assert {f"Paint it {name}.", f"{name} it is", f"only {name}"} <= fenced(said)
+        assert other not in said
+        assert "1 other session at work in this repository" in said
+
+
+def work_of(name: str) -> list[Rule]:
+    commit = f"git -c user.name=Rig -c user.email=r@example.invalid commit -qm 'only {name}'"
+    command = f"echo {name} >{name}; git add {name}; {commit} -- {name}; echo {name} done"
+    note: Any = {"command": f"standfast note '{name} it is'", "description": "note"}
+    return [
+        Rule(when=f"Paint it {name}.", reply=Reply(calls=(("Bash", note),))),
+        Rule(when="Recorded RD-", reply=Reply(calls=(("Bash", {"command": command}),))),
+        Rule(when=f"{name} done", reply=Reply(text="Painted.")),
+        Rule(when=f"Which colour, {name}?", reply=Reply(text=name)),
+    ]
+
+
+def asked(model: Model, words: str) -> str:
+    return next(r.text for r in model.of(Kind.MAIN) if words in r.last_user)
+
+
+def fenced(brief: str) -> set[str]:
+    return {match[2] for match in re.finditer(r"«(\w{4}) (.*?) \1»", brief)}
+
+
+@pytest.mark.req("WAKE-06")
+def test_one_line_after_clear_says_how_to_get_the_rest(world: World) -> None:
+    rules = [
+        Rule(when="Paint it amber.", reply=Reply(text="PAINTED")),
+        Rule(when="What now?", reply=Reply(text="ASKED")),
+    ]
+    with Model(rules) as model:
+        try:
+            terminal = Terminal(world.program, world.place, model.url, world.extra)
+        except TmuxMissing as missing:
+            pytest.skip(str(missing))
+        with terminal:
+            terminal.start()
+            terminal.type("Paint it amber.")
+            terminal.wait_until(lambda: "PAINTED" in terminal.screen())
+            terminal.type("/clear")
+            terminal.wait_until(lambda: "says: standfast:" in terminal.screen())  # for the person
+            terminal.type("What now?")
+            terminal.wait_until(lambda: "ASKED" in terminal.screen())
+        text = asked(model, "What now?")
+
+    before = world.events("--kind", "prompt")[0]["session"]
+    line = f"what was done before /clear is kept; to see it: standfast brief {before[:8]}"
+    assert text.count(line) == 1
+    assert "Paint it amber" not in text
