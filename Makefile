@@ -3,13 +3,16 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test check lint format bench docs lock clean
+.PHONY: help demo storm test check lint format bench docs lock clean
 
 help:            ## what there is to make
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' Makefile | sed -E 's/:.*## /	/' | expand -t 10
 
-demo: $(READY)   ## the main job, to watch: many writers, kill -9 among them, nothing lost
+demo: $(READY)   ## the main job, to watch: Claude Code is killed with -9, and told where it was
 	@$(BIN)/python -m standfast.testing.demo
+
+storm: $(READY)  ## the journal alone: many writers, kill -9 among them, nothing lost
+	@$(BIN)/python -m standfast.testing.storm_demo
 
 test: $(READY) lint   ## every test; ends with the requirement rows that were proved
 	@$(BIN)/python tools/run_tests.py

@@ -43,6 +43,7 @@ FOLDERS = {
     "HOME": "home",
     "XDG_CONFIG_HOME": "home/.config",
     "XDG_STATE_HOME": "home/.local/state",
+    "XDG_DATA_HOME": "home/.local/share",
     "TMPDIR": "t",  # short: the path of a socket has about 100 bytes
 }
 KNOWN_ROWS = pytest.StashKey[frozenset[str]]()

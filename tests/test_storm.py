@@ -13,7 +13,7 @@ from standfast.errors import JournalBusy
 from standfast.journal import reading
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
-from standfast.testing import demo
+from standfast.testing import storm_demo
 from standfast.testing.storm import Storm
 
 
@@ -33,8 +33,8 @@ def test_sixteen_writers_with_kills_lose_nothing_and_nobody_starves(tmp_path: Pa
     assert 1 <= counted.fairness < 3
 
 
-def test_demo_shows_the_count_and_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
-    status = demo.main(["--writers", "4", "--each", "40", "--kills", "3", "--seed", "5"])
+def test_storm_shows_the_count_and_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
+    status = storm_demo.main(["--writers", "4", "--each", "40", "--kills", "3", "--seed", "5"])
 
     shown = capsys.readouterr().out
     assert status == 0

@@ -27,7 +27,9 @@ STANDFAST = Path(sys.executable).with_name("standfast")
 VERSIONS = ("2.1.325", "2.0.76")
 # A brief begins with its header; what follows it belongs to it up to the end of the message.
 BRIEF = re.compile(r"\[standfast (\w{4}) · .*?\nMore: standfast brief --more", re.DOTALL)
-ADDITION = re.compile(r"\(standfast \w{4} · adds to the brief above .*\)(?:\n.*«\w{4} .*|\n[A-Z].*)*")
+ADDITION = re.compile(
+    r"\(standfast \w{4} · adds to the brief above .*\)(?:\n.*«\w{4} .*|\n[A-Z].*)*"
+)
 
 
 class World:
@@ -197,3 +199,26 @@ def test_one_line_after_clear_says_how_to_get_the_rest(world: World) -> None:
     line = f"what was done before /clear is kept; to see it: standfast brief {before[:8]}"
     assert text.count(line) == 1
     assert "Paint it amber" not in text
+
+
+@pytest.mark.req("WAKE-06", "WAKE-08")
+def test_fork_gets_the_brief_of_its_parent_marked_as_one(tmp_path: Path) -> None:
+    world = World("2.1.325", tmp_path)
+    world.standfast("install", "claude", "--yes")
+    with (
+        Model([Rule(always=True, reply=Reply(text="Painted."))]) as model,
+        Claude(world.program, world.place, model.url, world.extra) as claude,
+    ):
+        claude.start()
+        claude.send("Paint it amber.")
+        parent = claude.session
+        claude.end()
+        claude.start("--resume", parent, "--fork-session")
+        claude.send("Which colour?")
+        fork = claude.session
+        claude.end()
+        said = told(asked(model, "Which colour?"))
+
+    assert fork != parent
+    assert f"Forked from {parent[:8]}." in said
+    assert fenced(said) >= {"Paint it amber."}

@@ -36,6 +36,17 @@ def is_gone(mark: str | None) -> bool:
     return found is None or found[2] != start
 
 
+def arguments(mark: str) -> list[str]:
+    """What the process of a mark was started with; nothing where that cannot be seen."""
+    try:
+        with open(
+            f"/proc/{mark.split(' ', maxsplit=1)[0]}/cmdline", encoding="utf-8", errors="replace"
+        ) as file:
+            return file.read(64 * 1024).split("\0")
+    except OSError:
+        return []
+
+
 def _look(pid: str) -> tuple[str, str, str] | None:
     """A process's name, parent and start."""
     if not (pid.isascii() and pid.isdigit()):

@@ -14,7 +14,7 @@ from standfast.clients.claude import payload as claude_payload
 from standfast.clients.claude import telling
 from standfast.clients.claude.recording import MAIN, facts
 from standfast.clients.hook import ANSWER, WAKES
-from standfast.errors import BadName, StandfastError
+from standfast.errors import BadName, JournalBusy, StandfastError
 from standfast.journal import place
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from standfast.clients.claude.recording import Fact
     from standfast.journal.place import Place
 
-OFF = "off"  # a file of this name beside the journal: hooks leave this repository alone
 # Where a brief may be handed over: what these print reaches the next request in every version.
 _MAY_CARRY = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse"})
 _LOCK_S = 0.1
 _WAKE_LOCK_S = 1.0
+_SPOOL_TRIES = 300  # of a tenth of a second each
 _ASKED = ("hook_event_name", "session_id", "agent_id", "cwd", "tool_name")
 
 
@@ -56,7 +56,7 @@ class Call:
         self.event = event
         self.session = ids.session_id(session)
         self.agent = ids.name(agent, what="agent") if agent else None
-        self.cwd = cwd if cwd and "\0" not in cwd else _here()
+        self.cwd = cwd if cwd and os.path.isabs(cwd) and "\0" not in cwd else _here()
         self.tool = tool or ""
         self.place = _place(environ, self.cwd)
 
@@ -94,7 +94,7 @@ def serve(pid: str, environ: Mapping[str, str], answer: int, head: bytes = b"") 
         _tell_garbled(given, environ, error)
         _say(answer, ANSWER)
         return
-    if os.path.lexists(os.path.join(call.place.folder, OFF)):
+    if call.place.is_off:
         _say(answer, ANSWER)
         return
     _serve(call, found, answer)
@@ -110,8 +110,7 @@ def _say(answer: int, words: bytes) -> bool:
 
 
 def _serve(call: Call, found: list[Fact], answer: int) -> None:
-    wait = _WAKE_LOCK_S if call.wakes else _LOCK_S
-    journal = Journal(call.place.folder, lock_timeout_s=wait, checkpoint=False)
+    journal = Journal(call.place.folder, lock_timeout_s=_patience(call), checkpoint=False)
     try:
         place.refuse_foreign(call.place)
         output, owed = _record(call, found, journal)
@@ -131,6 +130,12 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         pass  # the fact is safe: the next call finds the same to do
 
 
+def _patience(call: Call) -> float:
+    """A journal that somebody is making at this moment has no spool yet to turn to."""
+    spooled = os.path.lexists(os.path.join(call.place.folder, "spool"))
+    return _LOCK_S if spooled and not call.wakes else _WAKE_LOCK_S
+
+
 def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
     """Everything this call tells, in one transaction; what to print, and the brief it holds."""
     with journal.writing() as tx:
@@ -147,12 +152,8 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
 
 
 def _keep_elsewhere(call: Call, found: list[Fact], error: Exception) -> None:
-    """The spool, else a mark: the client is never told, the next command is.
-
-    Without a journal to ask, a fact is kept as it is told.
-    """
-    alone = [one for fact in found for one in telling.complete([fact], call, _nobody) or [fact]]
-    if all(_spool(call, fact) for fact in alone):
+    """The spool, else a mark: the client is never told, the next command is."""
+    if all(_spool(call, one) for fact in found for one in _alone(fact, call)):
         return
     from standfast.journal import lost
 
@@ -160,27 +161,42 @@ def _keep_elsewhere(call: Call, found: list[Fact], error: Exception) -> None:
     lost.mark(call.environ, call.place.root, f"{call.event}: {why}")
 
 
+def _alone(fact: Fact, call: Call) -> list[Fact]:
+    """A fact completed without a journal to ask; kept as it is told where that cannot be done."""
+    try:
+        return telling.complete([fact], call, _nobody) or [fact]
+    except (StandfastError, OSError):
+        return [fact]
+
+
 def _nobody(_sql: str, _values: tuple[str | int, ...]) -> list[tuple[object, ...]]:
     return []
 
 
 def _spool(call: Call, fact: Fact) -> bool:
-    """Whether the spool knows of it now: it counts what finds no room."""
+    """Whether the spool knows of it now: it counts what finds no room.
+
+    On a disk that hangs others wait at the spool too, and here nobody is kept waiting any more.
+    """
     from standfast.journal import spool
 
-    try:
-        disk.refuse_link(call.place.folder)
-        text = call.payload.write(fact.fields)
-        spool.keep(call.place.folder, fact.kind, text, call.author(fact.actor), at=call.began)
-    except (StandfastError, OSError):
-        return False
-    return True
+    author, at = call.author(fact.actor), call.began
+    for _ in range(_SPOOL_TRIES):
+        try:
+            disk.refuse_link(call.place.folder)
+            spool.keep(call.place.folder, fact.kind, call.payload.write(fact.fields), author, at=at)
+        except JournalBusy:
+            continue
+        except (StandfastError, OSError):
+            return False
+        return True
+    return False
 
 
 def _tell_garbled(given: Payload, environ: Mapping[str, str], error: StandfastError) -> None:
     """A payload that cannot be read is a gap, and said to be one."""
     here = _place(environ, _here())
-    if os.path.lexists(os.path.join(here.folder, OFF)):
+    if here.is_off:
         return
     why = f"a hook payload of {given.size:,} bytes could not be read: {error.problem}"
     try:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FOLDER = "standfast"
+OFF = "off"  # a file of this name beside the journal: hooks leave this repository alone
 _POINTER_LIMIT = 4096 + 64  # PATH_MAX and the words around it
 
 
@@ -31,6 +32,11 @@ class Place:
         self.root = root
         self.subdir = subdir
         self.in_git = in_git
+
+    @property
+    def is_off(self) -> bool:
+        """Whether a person switched the hooks off here."""
+        return os.path.lexists(os.path.join(self.folder, OFF))
 
 
 def find(start: str, *, state_home: str) -> Place:

@@ -71,7 +71,7 @@ _TOLD_TASKS = """
       words = ifnull(each.value ->> 'words', words), ended = ?3, at = ?4
     FROM json_each(?1, '$.tasks') AS each
     WHERE work.session = ?2 AND work.what = 'task' AND work.key = each.value ->> 'id'
-      AND work.at <= ?4"""
+      AND work.at <= ?4 AND work.key IN (SELECT value ->> 'id' FROM json_each(?1, '$.tasks'))"""
 
 _DROPPED_TASKS = """
     UPDATE work SET state = 'deleted', ended = ?3, at = ?4
@@ -86,19 +86,19 @@ _SHELL = """
 
 # Such a command has ended once the client no longer lists it.
 _GONE = """
-    UPDATE work SET state = 'done', ended = ?3
+    UPDATE work INDEXED BY work_by_state SET state = 'done', ended = ?3
     WHERE session = ?2 AND what = 'shell' AND state = 'background' AND at <= ?4
       AND key NOT IN (SELECT value FROM json_each(?1, '$.background') WHERE value IS NOT NULL)"""
 
 _NO_LONGER_LISTED = """
     UPDATE work SET state = 'done', ended = ?2
     WHERE session = ?1 AND what = 'call' AND state = 'background' AND key IN (
-      SELECT words FROM work AS shell
-      WHERE shell.session = ?1 AND shell.what = 'shell' AND shell.ended = ?2)"""
+      SELECT words FROM work AS shell INDEXED BY work_by_state WHERE shell.state = 'done'
+        AND shell.what = 'shell' AND shell.session = ?1 AND shell.ended = ?2)"""
 
 # A turn ends when all its calls are over: those that did not say so were refused or broken off.
 _LEFT = """
-    UPDATE work SET state = 'left', ended = ?3
+    UPDATE work INDEXED BY work_by_state SET state = 'left', ended = ?3
     WHERE session = ?1 AND agent = ?2 AND what = 'call' AND state = 'open' AND at <= ?4"""
 
 _SEEN = "UPDATE briefs SET seen = ?3 WHERE session = ?1 AND agent = ?2 AND given > 0 AND seen = 0"

@@ -117,7 +117,7 @@ def _space_before(text: str, node: Node) -> str | None:
     space = text[_behind(node.items[0]) : node.end - 1]
     if space.startswith(" "):
         return space[1:]
-    if not space.startswith(outer.end * 2):
+    if not space.startswith(("\n\n", "\r\n\r\n")):
         return None
     mark = f"{outer.end}{outer}"
     return space[len(mark) :] if space.startswith(mark) else ""  # somebody moved its line

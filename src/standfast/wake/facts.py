@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 _NEWEST = 1 << 62
 _HOUR_US = 3_600_000_000
 
-_PROMPTS = """
-    SELECT at, CAST(ifnull(payload ->> 'text', '') AS TEXT) FROM events
-    WHERE kind = 'prompt' AND session = ? AND seq <= ? ORDER BY seq {order} LIMIT ?"""
+# Partial: SQLite uses it only where the words of its own condition are repeated.
+TOLD = "kind IN ('prompt', 'commit.seen', 'gap')"
+
+_PROMPTS = f"""
+    SELECT at, CAST(ifnull(payload ->> 'text', '') AS TEXT) FROM events INDEXED BY events_told
+    WHERE kind = 'prompt' AND session = ? AND seq <= ? AND {TOLD}
+    ORDER BY seq {{order}} LIMIT ?"""  # noqa: S608  # our own words
 
 # A command of ours, and nothing else on the same line, is no work to tell of.
 _IS_OURS = "(work.words GLOB 'standfast *' AND work.words NOT GLOB '*[;&|\n]*')"
@@ -26,33 +30,41 @@ _IS_OURS = "(work.words GLOB 'standfast *' AND work.words NOT GLOB '*[;&|\n]*')"
 _IN_FLIGHT = f"""
     SELECT work.what, work.words, events.at, work.begun,
       CAST(events.payload ->> 'tool' AS TEXT), work.state
-    FROM work JOIN events ON events.seq = iif(work.begun > 0, work.begun, work.ended)
+    FROM work INDEXED BY work_by_state
+    JOIN events ON events.seq = iif(work.begun > 0, work.begun, work.ended)
     WHERE work.state IN ('open', 'background') AND work.what IN ('call', 'agent')
       AND work.session = ? AND work.begun <= ? AND work.agent = ?
       AND NOT {_IS_OURS} ORDER BY work.begun DESC LIMIT ?"""  # noqa: S608  # our own words
 
-# What a call recorded itself, a decision or a commit, is told in its own place.
+# What a call recorded itself, a decision or a commit, is told in its own place. Of the newest
+# calls those that ran a command count; how many are looked at is bounded.
 _RESULTS = f"""
-    SELECT events.at, work.words, work.state, events.payload ->> 'status',
-      CAST(coalesce(events.payload ->> 'error', events.payload ->> 'text', '') AS TEXT), work.ended,
-      iif(work.what = 'agent', 'subagent', events.payload ->> 'tool')
-    FROM work JOIN events ON events.seq = work.ended
-    WHERE work.state = ? AND work.what = ? AND work.session = ? AND work.ended <= ?
-      AND work.agent = ? AND NOT {_IS_OURS} AND NOT EXISTS (
-        SELECT 1 FROM events AS next WHERE next.seq = work.ended + 1 AND next.kind = 'commit.seen')
-    ORDER BY work.ended DESC LIMIT ?"""  # noqa: S608  # our own words
+    SELECT * FROM (
+      SELECT events.at, work.words, work.state, events.payload ->> 'status',
+        CAST(coalesce(events.payload ->> 'error', events.payload ->> 'text', '') AS TEXT),
+        work.ended, iif(work.what = 'agent', 'subagent', events.payload ->> 'tool') AS name
+      FROM work INDEXED BY work_by_state JOIN events ON events.seq = work.ended
+      WHERE work.state = ? AND work.what = ? AND work.session = ? AND work.ended <= ?
+        AND work.agent = ? AND NOT {_IS_OURS} AND NOT EXISTS (
+          SELECT 1 FROM events AS next
+          WHERE next.seq = work.ended + 1 AND next.kind = 'commit.seen')
+      ORDER BY work.ended DESC LIMIT 100)
+    WHERE name IN ('Bash', 'subagent') LIMIT ?"""  # noqa: S608  # our own words
 
-_COMMITS = """
-    SELECT substr(payload ->> 'commit', 1, 7), payload ->> 'words', seq FROM events
-    WHERE kind = 'commit.seen' AND session = ? AND seq <= ? AND actor = ?
-    ORDER BY seq DESC LIMIT ?"""
+_COMMITS = f"""
+    SELECT substr(payload ->> 'commit', 1, 7), payload ->> 'words', seq
+    FROM events INDEXED BY events_told
+    WHERE kind = 'commit.seen' AND session = ? AND seq <= ? AND actor = ? AND {TOLD}
+    ORDER BY seq DESC LIMIT ?"""  # noqa: S608  # our own words
 
 _EDITED = """
-    SELECT key FROM work WHERE state = 'edited' AND what = 'file' AND session = ? AND ended <= ?
+    SELECT key FROM work INDEXED BY work_by_state
+    WHERE state = 'edited' AND what = 'file' AND session = ? AND ended <= ?
       AND ended > ? AND agent = ? ORDER BY ended DESC LIMIT ?"""
 
 _TASKS = """
-    SELECT key, words, state FROM work WHERE state IN ('in_progress', 'pending') AND what = 'task'
+    SELECT key, words, state FROM work INDEXED BY work_by_state
+    WHERE state IN ('in_progress', 'pending') AND what = 'task'
       AND session = ? AND begun <= ? ORDER BY state, begun, key LIMIT ?"""
 
 _DECISIONS = """
@@ -163,12 +175,11 @@ def _gather_words(ask: Ask, found: Facts, lineage: Lineage, most: int) -> None:
 
 def _gather_work(ask: Ask, found: Facts, lineage: Lineage, most: int) -> None:
     mine = (found.agent,)
-    found.in_flight = _each(ask, _IN_FLIGHT, lineage, mine, most)
+    found.in_flight = _each(ask, _IN_FLIGHT, lineage, mine, 2 * most)  # subagents and their calls
     results = [
         row
         for state, what in (("done", "call"), ("failed", "call"), ("done", "agent"))
-        for row in _each(ask, _RESULTS, lineage, mine, most * 8, before=(state, what))
-        if row[6] in {"Bash", "subagent"}
+        for row in _each(ask, _RESULTS, lineage, mine, most, before=(state, what))
     ]
     found.results = sorted(results, key=lambda row: -row[5])[:most]
     found.commits = _each(ask, _COMMITS, lineage, mine, most)
@@ -197,7 +208,8 @@ def _each(
 def open_sessions(ask: Ask) -> Iterator[tuple[str, str | None, int]]:
     """Sessions that did not say goodbye and still have something in flight."""
     rows = ask(
-        "SELECT session, process, (SELECT at FROM events WHERE stream = 'session:' || session"
+        "SELECT session, process,"
+        " (SELECT at FROM events WHERE stream = 'session:' || sessions.session"
         " ORDER BY seq DESC LIMIT 1) AS last FROM sessions WHERE ended IS NULL AND forgotten = 0"
         " AND EXISTS (SELECT 1 FROM work WHERE work.state IN ('open', 'background', 'in_progress')"
         "   AND work.what IN ('call', 'agent', 'task') AND work.session = sessions.session)"

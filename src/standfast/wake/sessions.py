@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import NothingFound, WrongUsage
+from standfast.wake.facts import TOLD
 
 if TYPE_CHECKING:
     from standfast.wake.facts import Ask
@@ -14,7 +15,7 @@ _ROWS = """
       transcript,
       (SELECT at FROM events WHERE stream = 'session:' || sessions.session
        ORDER BY seq DESC LIMIT 1) AS last,
-      (SELECT payload ->> 'text' FROM events WHERE kind = 'prompt'
+      (SELECT payload ->> 'text' FROM events WHERE kind = 'prompt' AND {told}
        AND events.session = sessions.session ORDER BY seq DESC LIMIT 1),
       (SELECT count(*) FROM work WHERE state IN ('open', 'background')
        AND what IN ('call', 'agent') AND work.session = sessions.session),
@@ -55,14 +56,15 @@ class Session(NamedTuple):
 
 def newest(ask: Ask, count: int) -> list[Session]:
     """The sessions last heard of, the newest first; forgotten ones are not among them."""
-    rows = ask(_ROWS.format(condition="forgotten = 0"), (count,))
+    rows = ask(_ROWS.format(condition="forgotten = 0", told=TOLD), (count,))
     return [Session._make(row) for row in rows]
 
 
 def find(ask: Ask, name: str) -> Session:
     """The one session whose id begins with *name*."""
-    rows = ask(_ROWS.format(condition="session = ?"), (name, 1))
-    rows = rows or ask(_ROWS.format(condition="substr(session, 1, ?) = ?"), (len(name), name, 2))
+    rows = ask(_ROWS.format(condition="session = ?", told=TOLD), (name, 1))
+    begins = _ROWS.format(condition="substr(session, 1, ?) = ?", told=TOLD)
+    rows = rows or ask(begins, (len(name), name, 2))
     if not rows:
         raise NothingFound(f"there is no session `{name}` here")
     if len(rows) > 1:
@@ -83,8 +85,8 @@ def injected_since(ask: Ask, at: int) -> int:
 def gaps_since(ask: Ask, at: int) -> list[tuple[int, str, int]]:
     """What could be kept nowhere: how many facts, why, and when that was told."""
     rows = ask(
-        "SELECT CAST(payload ->> 'facts' AS INTEGER), payload ->> 'why', at FROM events"
-        " WHERE kind = 'gap' AND at >= ? ORDER BY seq DESC LIMIT 5",
+        "SELECT CAST(payload ->> 'facts' AS INTEGER), payload ->> 'why', at FROM events"  # noqa: S608  # our own words
+        f" WHERE kind = 'gap' AND {TOLD} AND at >= ? ORDER BY seq DESC LIMIT 5",
         (at,),
     )
     return [(int(str(facts or 1)), str(why), int(str(told))) for facts, why, told in rows]

@@ -6,9 +6,6 @@ Hook path.
 
 from __future__ import annotations
 
-import os
-
-from standfast import disk
 from standfast.clients.checkout import Checkout
 from standfast.clients.claude.recording import DELEGATES, MAIN, Fact
 from standfast.redact import redact
@@ -32,7 +29,8 @@ _WAITED_FOR = """
       AND call.state = 'open'"""
 
 _UNCLAIMED_CALL = """
-    SELECT call.key, call.words FROM work AS call JOIN events ON events.seq = call.begun
+    SELECT call.key, call.words FROM work AS call INDEXED BY work_by_state
+    JOIN events ON events.seq = call.begun
     WHERE call.session = ?1 AND call.what = 'call' AND call.state = 'open'
       AND events.payload ->> 'tool' IN ('Agent', 'Task')
       AND ifnull(events.payload ->> 'type', ?2) = ?2
@@ -46,13 +44,11 @@ _BEGAN = """
     WHERE work.session = ? AND work.what = 'call' AND work.key = ?"""
 
 _IS_TOLD = """
-    SELECT 1 FROM events WHERE kind = 'commit.seen' AND payload ->> 'commit' = ? LIMIT 1"""
+    SELECT 1 FROM events INDEXED BY events_told WHERE kind = 'commit.seen'
+      AND kind IN ('prompt', 'commit.seen', 'gap') AND payload ->> 'commit' = ? LIMIT 1"""
 
 _OTHERS_AT_WORK = """
     SELECT 1 FROM work WHERE state = 'open' AND what = 'call' AND session <> ? LIMIT 1"""
-
-_CLEARED = """
-    SELECT session FROM sessions WHERE process = ? AND ended = 'clear' ORDER BY woke DESC LIMIT 1"""
 
 
 def actor(call: Call, ask: Ask) -> str:
@@ -77,38 +73,10 @@ def _complete(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
 
 
 def _session_started(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
-    from standfast.clients import alive
+    from standfast.clients.claude import starting  # once or twice in a session
 
-    fields = fact.fields
-    fields["client"] = MAIN
-    process = alive.mark(call.environ.get("CLAUDE_PID") or call.pid)
-    if process is not None:
-        fields["process"] = process
-    branch = Checkout(call.cwd).branch()
-    if branch is not None:
-        fields["branch"] = branch
-    if fields.get("source") == "clear" and process is not None:
-        before = ask(_CLEARED, (process,))
-        if before:
-            fields["parent"] = str(before[0][0])
-    _name_session_to_commands(call)
+    starting.complete(fact, call, ask)
     return [fact]
-
-
-def _name_session_to_commands(call: Call) -> None:
-    """Commands of the model know their session; older versions do not tell them by themselves."""
-    file = call.environ.get("CLAUDE_ENV_FILE")
-    if file and "CLAUDE_CODE_SESSION_ID" not in call.environ:
-        try:
-            fd = disk.open_regular(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        except OSError:
-            return
-        try:
-            os.write(fd, f"export STANDFAST_SESSION={call.session}\n".encode())
-        except OSError:
-            pass  # a full disk there is no reason to lose the fact here
-        finally:
-            os.close(fd)
 
 
 def _tool_started(fact: Fact, call: Call, _ask: Ask) -> list[Fact]:

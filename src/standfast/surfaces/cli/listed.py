@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock
 from standfast.clients import alive
-from standfast.clients.serve import OFF
 from standfast.protocol.text import one_line
 from standfast.wake import sessions
 
@@ -37,7 +35,7 @@ def gather(context: Context, *, everything: bool) -> Known:
         sessions=tuple(s for s in found if everything or s.last > now - _WEEK_US),
         injected=sessions.injected_since(ask, now - _DAY_US),
         gaps=tuple(sessions.gaps_since(ask, now - _WEEK_US)),
-        off=os.path.lexists(os.path.join(context.place.folder, OFF)),
+        off=context.place.is_off,
     )
 
 

@@ -65,7 +65,7 @@ def short(context: Context, path: str) -> str:
 def stays(plan: Plan) -> list[str]:
     """What is not touched."""
     count = plan.others.hooks
-    kept = [f"your {count} hook{'s' if count > 1 else ''}"] if count else []
+    kept = [f"your {count} hooks" if count > 1 else "your hook"] if count else []
     kept += ["your status line"] if plan.others.status_line else []
     if not kept:
         return [] if plan.before is None else ["  = everything else stays as it is"]

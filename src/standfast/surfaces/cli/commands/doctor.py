@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from standfast import disk
-from standfast.clients.serve import OFF
 from standfast.errors import NothingFound, StandfastError
 from standfast.journal import database, lost, mirror, reading, schema, strays
 from standfast.process import lock_holders
@@ -163,7 +162,7 @@ def _hooks(context: Context) -> Iterator[Finding]:
 
     for seen in health.hooks(context.environ, context.place):
         yield Finding("hooks", seen.words, seen.remedy)
-    if os.path.lexists(os.path.join(context.place.folder, OFF)):
+    if context.place.is_off:
         yield Finding("hooks", "off in this repository: standfast on")
 
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from standfast import disk
-from standfast.clients.serve import OFF
+from standfast.journal.place import OFF
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:

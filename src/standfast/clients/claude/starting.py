@@ -1,0 +1,70 @@
+"""What a session's start tells beside its payload: its process, its branch, where it comes from.
+
+Hook path.
+"""
+
+from __future__ import annotations
+
+import os
+
+from standfast import disk
+from standfast.clients import alive
+from standfast.clients.checkout import Checkout
+from standfast.clients.claude.recording import MAIN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from standfast.clients.claude.recording import Fact
+    from standfast.clients.claude.telling import Ask
+    from standfast.clients.serve import Call
+
+_OF_PROCESS = """
+    SELECT session FROM sessions WHERE process = ?1 AND session <> ?2 ORDER BY woke DESC LIMIT 1"""
+_NEWEST = "SELECT session FROM sessions WHERE session <> ? ORDER BY woke DESC LIMIT 1"
+_KNOWN = "SELECT session FROM sessions WHERE session = ?1 AND session <> ?2"
+
+
+def complete(fact: Fact, call: Call, ask: Ask) -> None:
+    """Add what only this moment can tell."""
+    pid = call.environ.get("CLAUDE_PID") or call.pid
+    process, branch = alive.mark(pid), Checkout(call.cwd).branch()
+    parent = _parent(str(fact.fields.get("source")), process, call, ask)
+    told = {"client": MAIN, "process": process, "branch": branch, "parent": parent}
+    fact.fields.update({name: value for name, value in told.items() if value is not None})
+    _name_session_to_commands(call)
+
+
+def _parent(source: str, process: str | None, call: Call, ask: Ask) -> str | None:
+    """The session before /clear, or the one that was forked; the payload names neither."""
+    if source not in {"clear", "fork"} or process is None:
+        return None
+    found = ask(_OF_PROCESS, (process, call.session))
+    if source == "fork" and not found:
+        found = _named_to_client(process, call, ask)
+    return str(found[0][0]) if found else None
+
+
+def _named_to_client(process: str, call: Call, ask: Ask) -> list[tuple[object, ...]]:
+    """A client that forks was told what: `--resume ID`, or `--continue` for the newest."""
+    arguments = alive.arguments(process)
+    for argument in arguments:
+        if found := ask(_KNOWN, (argument.removeprefix("--resume="), call.session)):
+            return found
+    continues = "--continue" in arguments or "-c" in arguments
+    return ask(_NEWEST, (call.session,)) if continues else []
+
+
+def _name_session_to_commands(call: Call) -> None:
+    """Commands of the model know their session; older versions do not tell them by themselves."""
+    file = call.environ.get("CLAUDE_ENV_FILE")
+    if file and "CLAUDE_CODE_SESSION_ID" not in call.environ:
+        try:
+            fd = disk.open_regular(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        except OSError:
+            return
+        try:
+            os.write(fd, f"export STANDFAST_SESSION={call.session}\n".encode())
+        except OSError:
+            pass  # a full disk there is no reason to lose the fact here
+        finally:
+            os.close(fd)

@@ -1,0 +1,157 @@
+"""A hook costs two interpreter starts at most, whatever was recorded before it.
+
+Both sides of a ratio are started in turns, so that a slow second hits both; the median of the
+turns counts, and the best of some attempts, as in test_speed.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import perf_counter_ns
+
+import pytest
+
+from standfast.clients import launcher
+from standfast.journal.author import Author
+from standfast.journal.store import Journal
+from standfast.wake import brief, facts
+
+pytestmark = pytest.mark.alone
+
+ATTEMPTS = 6
+TURNS = 25
+AT_ONCE = 32
+BARE = (sys.executable, "-I", "-c", "pass")
+SESSION = "8f2c41d0"
+SECRET = "export GITHUB_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345"
+MAIN = Author("claude", session=SESSION)
+
+
+class Hooks:
+    """A launcher, a repository and a session that has begun in it."""
+
+    def __init__(self, repo: Path, home: Path) -> None:
+        home.mkdir()
+        self.repo = repo
+        self.launcher = home / "hook"
+        self.launcher.write_text(launcher.text(), encoding="utf-8")
+        self.launcher.chmod(0o755)
+        kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "LC_ALL", "TZ")}
+        self.env = {**kept, "HOME": str(home), "CLAUDE_PROJECT_DIR": str(repo)}
+        self.calls = 0
+        self.call("SessionStart", source="startup")
+
+    def call(self, event: str, **fields: object) -> None:
+        self.calls += 1
+        told = {"session_id": SESSION, "cwd": str(self.repo), "hook_event_name": event}
+        payload = json.dumps({**told, "transcript_path": "/none", **fields}).encode()
+        done = subprocess.run(
+            [self.launcher, "claude"], input=payload, env=self.env, capture_output=True, check=True
+        )
+        assert done.stderr == b""
+
+    def record(self, command: str = "npm test -- checkout") -> None:
+        self.call(
+            "PreToolUse",
+            tool_name="Bash",
+            tool_input={"command": command, "description": "Run the tests"},
+            tool_use_id=f"toolu_{self.calls}",
+        )
+
+    def wake(self) -> None:
+        self.call("SessionStart", source="compact")
+
+    def bare(self) -> None:
+        subprocess.run(BARE, stdin=subprocess.DEVNULL, env=self.env, check=True)
+
+
+@pytest.fixture
+def hooks(repo: Path, tmp_path: Path) -> Hooks:
+    return Hooks(repo, tmp_path / "hook-home")
+
+
+def took(act: Callable[[], object]) -> int:
+    began = perf_counter_ns()
+    act()
+    return perf_counter_ns() - began
+
+
+def ratio(act: Callable[[], object], other: Callable[[], object]) -> float:
+    """The median of *act* over the median of *other*, in turns."""
+    act()
+    turns = [(took(act), took(other)) for _ in range(TURNS)]
+    return statistics.median(a for a, _ in turns) / statistics.median(b for _, b in turns)
+
+
+def least(measure: Callable[[], float], bound: float) -> float:
+    best = measure()
+    for _ in range(ATTEMPTS - 1):
+        if best <= bound:
+            break
+        best = min(best, measure())
+    return best
+
+
+COSTS: Mapping[str, tuple[Callable[[Hooks], object], float]] = {
+    "recording": (lambda hooks: hooks.record(), 2.0),
+    "recording a secret": (lambda hooks: hooks.record(SECRET), 4.0),
+    "injecting": (lambda hooks: hooks.wake(), 3.0),
+}
+
+
+@pytest.mark.req("PERF-01")
+@pytest.mark.parametrize("what", COSTS)
+def test_hook_with_its_launcher_costs_a_few_bare_interpreters(hooks: Hooks, what: str) -> None:
+    act, bound = COSTS[what]
+
+    times = least(lambda: ratio(lambda: act(hooks), hooks.bare), bound)
+
+    assert times <= bound, f"{what} takes {times:.2f} x a bare interpreter"
+
+
+@pytest.mark.req("PERF-01")
+def test_many_hooks_at_once_are_as_quick_as_interpreters_at_once(hooks: Hooks) -> None:
+    def slowest(act: Callable[[], object]) -> float:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            times = sorted(pool.map(lambda _: took(act), range(3 * AT_ONCE)))
+        return times[int(len(times) * 0.99)]
+
+    times = least(lambda: slowest(hooks.record) / slowest(hooks.bare), bound=3.0)
+
+    assert times <= 3.0, f"the 99th of a hundred takes {times:.2f} x a bare interpreter"
+
+
+@pytest.mark.req("PERF-01", "PERF-02", "WAKE-02")
+def test_ten_thousand_events_make_the_brief_no_longer_and_no_slower(tmp_path: Path) -> None:
+    small, large = session_of(tmp_path / "small", calls=50), session_of(tmp_path / "large", 5_000)
+
+    growth = least(lambda: ratio(lambda: make(large), lambda: make(small)), bound=1.5)
+
+    assert growth <= 1.5, f"the brief of 10,000 events takes {growth:.2f} x that of 100"
+    assert len(make(large)) <= len(make(small)) + 20
+    small.close()
+    large.close()
+
+
+def make(journal: Journal) -> str:
+    found = facts.gather(journal.query, SESSION, "claude", "compact", most=12)
+    return brief.render(found, "7Q4K", brief.SHORT)
+
+
+def session_of(folder: Path, calls: int) -> Journal:
+    journal = Journal(str(folder))
+    with journal.writing() as tx:
+        tx.append("session.started", {"source": "startup", "client": "claude"}, MAIN)
+        for number in range(calls):
+            if number % 10 == 0:
+                asked = Author("user", session=SESSION)
+                tx.append("prompt", {"text": f"make number {number:05} work"}, asked)
+            call = {"id": f"t{number}", "tool": "Bash", "words": f"make test-{number:05}"}
+            tx.append("tool.started", call, MAIN)
+            tx.append("tool.ended", call, MAIN)
+    return journal
