@@ -224,12 +224,42 @@ def test_whatever_there_is_to_tell_it_fits_and_the_vital_is_in_it(found: Facts) 
     assert units(short) <= 2_000
     assert units(addition) <= 2_000
     assert units(more) <= 10_000
-    lines = set(short.split("\n"))
+    assert vital(found) <= set(short.split("\n"))
+
+
+def vital(found: Facts) -> set[str]:
+    """The newest prompt, three calls in flight, the newest decision, and no step that is none."""
     voice = brief.Voice("M2XD", brief.SHORT)
-    for section, vital in ((brief._asked, 0), (brief._in_flight, 0), (brief._decisions, 0)):
-        _, told = section(found, voice)
-        assert {line for rank, line in told if rank == vital} <= lines
-    assert found.is_subagent or any(line.startswith("NEXT: not recorded.") for line in lines)
+    sections = (brief._asked, brief._in_flight, brief._next, brief._decisions)
+    lines = {line for section in sections for rank, line in section(found, voice)[1] if rank == 0}
+    kinds = [found.prompts or found.asked, found.in_flight, not found.is_subagent, found.decisions]
+    assert len(lines) >= sum(map(bool, kinds[1:]))
+    return lines
+
+
+@pytest.mark.req("WAKE-02")
+@pytest.mark.parametrize("agent", ["claude", "agent1"])
+@pytest.mark.parametrize("letter", ["w", "漢", "😀"])
+def test_the_longest_of_everything_leaves_room_for_the_vital(agent: str, letter: str) -> None:
+    words, found = letter * 4_000, Facts()
+    found.session, found.client, found.agent = SESSION, "claude", agent
+    found.why, found.branch, found.parent = "fork", words, "p" * 64
+    found.woke, found.upto, found.others = 5, 2**50, 10**9
+    found.prompts = [(number, words + str(number)) for number in range(12)]
+    found.first_prompt = (0, words)
+    found.in_flight = [("call", words, at, 0, words, "background") for at in range(24)]
+    found.results = [(at, words, "failed", 255, words, at, "Bash") for at in range(12)]
+    found.commits = [("9ac41d0", words, 1)] * 12
+    found.edited = [words] * 12
+    found.tasks = [(words, words, "in_progress")] * 12
+    found.decisions = [("RD-1000000", words, words, at, "inbox") for at in range(12)]
+    found.label = found.asked = words
+
+    text = brief.render(found, "M2XD", brief.SHORT)
+
+    assert units(text) <= 2_000
+    assert vital(found) <= set(text.split("\n"))
+    assert units(brief.render(found, "M2XD", brief.MORE)) <= 10_000
 
 
 @pytest.mark.req("WAKE-02")

@@ -38,9 +38,8 @@ class Hooks:
     def __init__(self, repo: Path, home: Path) -> None:
         home.mkdir()
         self.repo = repo
-        self.launcher = home / "hook"
-        self.launcher.write_text(launcher.text(), encoding="utf-8")
-        self.launcher.chmod(0o755)
+        launcher.put({"XDG_DATA_HOME": str(home)})
+        self.launcher = Path(launcher.path({"XDG_DATA_HOME": str(home)}))
         kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "LC_ALL", "TZ")}
         self.env = {**kept, "HOME": str(home), "CLAUDE_PROJECT_DIR": str(repo)}
         self.calls = 0

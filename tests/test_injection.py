@@ -168,7 +168,7 @@ def check_words(words: str, mark: str) -> None:
     assert not re.search(r"<(?:[^\W\d]|[/!?|])", words), words
     hidden = {char for char in words if unicodedata.category(char) in HIDING}
     assert hidden <= JOINERS, hidden
-    assert len(words.encode("utf-16-le")) // 2 <= 3 * brief.MORE.long
+    assert len(words.encode("utf-16-le")) // 2 <= 3 * brief.MORE.long // 2
 
 
 def plant(repo: Path, text: str) -> Claude:

@@ -83,9 +83,9 @@ def test_no_order_of_events_reopens_what_has_ended(
     told = {
         (session, key) for kind, key, session, *_ in steps if kind not in {"turn.ended", "listed"}
     }
-    rows = journal.query("SELECT session, key, begun, ended, state FROM work WHERE what = 'call'")
-    assert {(session, key) for session, key, *_ in rows} == told
-    assert all(ended > 0 or state == "open" for *_, ended, state in rows)
+    calls = journal.query("SELECT session, key, ended, state FROM work WHERE what = 'call'")
+    assert {(session, key) for session, key, *_ in calls} == told
+    assert all(over > 0 or state == "open" for *_, over, state in calls)
     assert verify(journal).problems == []
     journal.close()
 
@@ -266,7 +266,7 @@ PENDING, BEGUN, DONE, GONE = "pending", "in_progress", "completed", "deleted"
     ],
 )
 def test_tasks_are_as_they_were_last_told(
-    journal: Journal, told: list[dict[str, object]], then: dict[str, tuple[str, str]]
+    journal: Journal, told: list[dict[str, Any]], then: dict[str, tuple[str, str]]
 ) -> None:
     for fields in told:
         tell(journal, "tasks.told", **fields)
@@ -325,12 +325,15 @@ def test_compactions_are_counted_and_wake_nobody_anew(journal: Journal) -> None:
     assert journal.query("SELECT compactions, woke FROM sessions") == [(3, seq)]
 
 
+ODD = ("id", "words", "agent", "file", "background", "source")
+
+
 def test_payloads_of_any_shape_fold_or_are_refused_whole(journal: Journal) -> None:
     """A fold that fails leaves no event behind, and the journal stays what its events say."""
     odd: list[object] = [None, 0, 1.5, "", "x", [], {}, [[]], {"id": {}}, True, "\u0000", "9" * 500]
     for kind in ("tool.started", "tool.ended", "agent.ended", "session.started", "turn.ended"):
         for value in odd:
-            fields = dict.fromkeys(("id", "words", "agent", "file", "background", "source"), value)
+            fields: dict[str, Any] = dict.fromkeys(ODD, value)
             tell(journal, kind, **fields, client="claude")
     for value in odd:
         tell(journal, "brief.given", owed=value, nonce=value, characters=7)

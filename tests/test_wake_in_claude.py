@@ -78,7 +78,7 @@ def program_of(version: str) -> str:
 
 
 @pytest.fixture(params=VERSIONS)
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
+def client(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     made = World(request.param, tmp_path)
     said = made.standfast("install", "claude", "--yes")
     assert "hooks answered" in said
@@ -91,19 +91,19 @@ def told(text: str) -> str:
 
 
 @pytest.mark.req("WAKE-01", "WAKE-02", "WAKE-03", "WAKE-06")
-def test_solo_session_wakes_up_after_both_compactions_and_a_kill(world: World) -> None:
-    played = world.play("solo.yaml")
+def test_solo_session_wakes_up_after_both_compactions_and_a_kill(client: World) -> None:
+    played = client.play("solo.yaml")
 
     assert played.problems == []
     assert max(len(told(request.text)) for request in played.requests) in range(400, 2_001)
-    assert len(world.events("--kind", "brief.given")) == 3
-    (session,) = json.loads(world.standfast("status", "--json"))["sessions"]
+    assert len(client.events("--kind", "brief.given")) == 3
+    (session,) = json.loads(client.standfast("status", "--json"))["sessions"]
     assert (session["compactions"], session["brief_seen"]) == (2, True)
 
 
 @pytest.mark.req("WAKE-06")
-def test_subagent_that_compacts_gets_its_own_brief(world: World) -> None:
-    played = world.play("subagent.yaml")
+def test_subagent_that_compacts_gets_its_own_brief(client: World) -> None:
+    played = client.play("subagent.yaml")
 
     assert played.problems == []
     briefed = [r for r in played.requests if r.kind is Kind.AGENT and BRIEF.search(r.text)]
@@ -119,22 +119,22 @@ def test_subagent_that_compacts_gets_its_own_brief(world: World) -> None:
 
 
 @pytest.mark.req("CLI-01", "WAKE-10")
-def test_nothing_is_recorded_or_said_once_it_is_off(world: World) -> None:
-    played = world.play("off.yaml")
+def test_nothing_is_recorded_or_said_once_it_is_off(client: World) -> None:
+    played = client.play("off.yaml")
 
     assert played.problems == []
-    assert [e["kind"] for e in world.events()][-2:] == ["tool.started", "hooks.off"]
-    assert "not to be recorded" not in json.dumps(world.events())
+    assert [e["kind"] for e in client.events()][-2:] == ["tool.started", "hooks.off"]
+    assert "not to be recorded" not in json.dumps(client.events())
 
 
 @pytest.mark.req("WAKE-08")
-def test_two_sessions_at_once_never_see_each_others_work(world: World) -> None:
+def test_two_sessions_at_once_never_see_each_others_work(client: World) -> None:
     names = ("amber", "cobalt")
     rules = [rule for name in names for rule in work_of(name)]
     with (
         Model(rules) as model,
-        Claude(world.program, world.place, model.url, world.extra) as first,
-        Claude(world.program, world.place, model.url, world.extra) as second,
+        Claude(client.program, client.place, model.url, client.extra) as first,
+        Claude(client.program, client.place, model.url, client.extra) as second,
     ):
         first.start()
         second.start()
@@ -175,14 +175,14 @@ def fenced(brief: str) -> set[str]:
 
 
 @pytest.mark.req("WAKE-06")
-def test_one_line_after_clear_says_how_to_get_the_rest(world: World) -> None:
+def test_one_line_after_clear_says_how_to_get_the_rest(client: World) -> None:
     rules = [
         Rule(when="Paint it amber.", reply=Reply(text="PAINTED")),
         Rule(when="What now?", reply=Reply(text="ASKED")),
     ]
     with Model(rules) as model:
         try:
-            terminal = Terminal(world.program, world.place, model.url, world.extra)
+            terminal = Terminal(client.program, client.place, model.url, client.extra)
         except TmuxMissing as missing:
             pytest.skip(str(missing))
         with terminal:
@@ -195,7 +195,7 @@ def test_one_line_after_clear_says_how_to_get_the_rest(world: World) -> None:
             terminal.wait_until(lambda: "ASKED" in terminal.screen())
         text = asked(model, "What now?")
 
-    before = world.events("--kind", "prompt")[0]["session"]
+    before = client.events("--kind", "prompt")[0]["session"]
     line = f"what was done before /clear is kept; to see it: standfast brief {before[:8]}"
     assert text.count(line) == 1
     assert "Paint it amber" not in text
@@ -203,11 +203,11 @@ def test_one_line_after_clear_says_how_to_get_the_rest(world: World) -> None:
 
 @pytest.mark.req("WAKE-06", "WAKE-08")
 def test_fork_gets_the_brief_of_its_parent_marked_as_one(tmp_path: Path) -> None:
-    world = World("2.1.325", tmp_path)
-    world.standfast("install", "claude", "--yes")
+    client = World("2.1.325", tmp_path)
+    client.standfast("install", "claude", "--yes")
     with (
         Model([Rule(always=True, reply=Reply(text="Painted."))]) as model,
-        Claude(world.program, world.place, model.url, world.extra) as claude,
+        Claude(client.program, client.place, model.url, client.extra) as claude,
     ):
         claude.start()
         claude.send("Paint it amber.")

@@ -14,7 +14,8 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from standfast import disk, xdg
-from standfast.errors import ThrowawayEnvironment
+from standfast.clients import bundle
+from standfast.errors import StandfastError, ThrowawayEnvironment
 from standfast.journal import lost
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _TEXT = """\
 #!/bin/sh
 # Standfast's launcher: clients call it for every hook. Made by `standfast install`.
 # It exits 0 whatever happens, so that it can never block the client.
-{{ {python} -I -S {start} {libraries} "${{CLAUDE_PID:-$PPID}}"; }} 2>/dev/null
+{{ {python} -I -S {start} {libraries} "${{CLAUDE_PID:-$PPID}}" "${{0%/*}}/{bundle}"; }} 2>/dev/null
 status=$?
 [ "$status" = 0 ] && exit 0
 (   # in the background: a disk that hangs must not hold the client
@@ -59,6 +60,7 @@ def text() -> str:
         python=shlex.quote(sys.executable),
         start=shlex.quote(os.path.join(here, "start.py")),
         libraries=shlex.quote(os.path.dirname(os.path.dirname(os.path.abspath(apsw.__file__)))),
+        bundle=bundle.FILE,
         most=lost.MOST,
     )
 
@@ -67,11 +69,22 @@ def put(environ: Mapping[str, str]) -> bool:
     """Write the launcher if it is not there as it should be; whether it was written."""
     refuse_throwaway()
     target, data = path(environ), text().encode()
+    disk.make_folder(os.path.dirname(target))
+    _put_bundle(os.path.join(os.path.dirname(target), bundle.FILE))
     if is_there(environ):
         return False
-    disk.make_folder(os.path.dirname(target))
     disk.replace(target, data, mode=MODE)
     return True
+
+
+def _put_bundle(target: str) -> None:
+    made = bundle.make()
+    try:
+        there = disk.read_regular(target) == made
+    except (OSError, StandfastError):
+        there = False
+    if not there:
+        disk.replace(target, made)
 
 
 def is_there(environ: Mapping[str, str]) -> bool:
@@ -86,6 +99,7 @@ def is_there(environ: Mapping[str, str]) -> bool:
 def remove(environ: Mapping[str, str]) -> None:
     """Take the launcher away; nothing may name it any more."""
     disk.forget(path(environ))
+    disk.forget(os.path.join(os.path.dirname(path(environ)), bundle.FILE))
 
 
 def refuse_throwaway(prefix: str = sys.prefix, package: str = __file__) -> None:
@@ -100,8 +114,8 @@ def refuse_throwaway(prefix: str = sys.prefix, package: str = __file__) -> None:
 def _why_throwaway(prefix: str) -> str:
     if any(cache in prefix + "/" for cache in _CACHES):
         return "a cache that its tool may empty at any time"
-    temporary = os.path.realpath(tempfile.gettempdir())
-    inside = prefix.removeprefix(temporary + os.sep)
-    if inside != prefix and inside.startswith("tmp"):
-        return "a temporary folder"
+    for folder in {tempfile.gettempdir(), "/tmp", "/var/tmp"}:  # noqa: S108  # looked at only
+        inside = prefix.removeprefix(os.path.realpath(folder) + os.sep)
+        if inside != prefix and inside.startswith("tmp"):  # as mktemp and tempfile name them
+            return "a temporary folder"
     return ""

@@ -15,6 +15,7 @@ from standfast.testing.rig.seen import Kind, messages
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from standfast.protocol.documents import Value
     from standfast.testing.rig.place import Place
     from standfast.testing.rig.seen import Request
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 _TOOK = re.compile(r"\bHooks: \S+ \[\S+/standfast/hook claude\] finished with status 0 \((\d+)ms\)")
 
 
-def _bash(command: str, why: str) -> Reply:
-    return Reply(calls=(("Bash", {"command": command, "description": why}),))
+def _bash(command: str, why: str, *, hold: bool = False) -> Reply:
+    return Reply(calls=(("Bash", {"command": command, "description": why}),), hold=hold)
 
 
 def _delegate(name: str, task: str) -> Reply:
@@ -40,13 +41,15 @@ RULES = (
     Rule(to=Kind.AGENT, when=story.AUDIT_ASKED, reply=Reply(text=story.AUDITED)),
     Rule(when=story.AUDITED, reply=Reply(text=story.REPORTED)),
     Rule(to=Kind.SUMMARY, reply=Reply(text=f"<summary>{story.SUMMARY}</summary>")),
-    Rule(when=story.ALL_ASKED, reply=_bash(story.ALL, "run all tests")),
+    Rule(when=story.ALL_ASKED, reply=_bash(story.ALL, "run all tests", hold=True)),
     Rule(when=story.WOKEN, reply=Reply(text="In the middle of a run of all tests.")),
 )
 
 
 class Acted:
     """The program at *program* in *place*."""
+
+    source = "what Standfast put into the next request, as the model received it"
 
     def __init__(self, program: str, place: Place, extra: Mapping[str, str]) -> None:
         self._logs = [os.path.join(place.folder, f"life-{life}.log") for life in (1, 2)]
@@ -62,19 +65,21 @@ class Acted:
 
     def compact(self) -> story.Left:
         """What was sent to the model tells what it saw before, and what it sees now."""
-        before = self._model.of(Kind.MAIN)[-1]
+        said = "\n".join(_spoken(self._model.of(Kind.MAIN)[-1]))
         self._claude.send("/compact")
         self._claude.say(story.ALL_ASKED)
         after = self._model.wait_for(
             lambda request: request.kind is Kind.MAIN and story.ALL_ASKED in _spoken(request)
         )
-        left = _spoken(after).replace(story.ALL_ASKED, "")
-        sizes = f"conversation: {len(_spoken(before)):,} characters before, {len(left):,} after"
-        summary = f"all of it the client's: its frame around the summary “{story.SUMMARY}”"
-        return story.Left(left, [sizes, f"{summary} (the model is scripted)"])
+        left = "\n".join(_spoken(after))
+        kept = sum(len(line) for line in said.splitlines() if line in left)
+        return story.Left(
+            left, f"of {len(said):,} characters of the conversation the model still sees {kept}"
+        )
 
     def kill(self) -> None:
         """The client alone: what it started is left to itself, as in life."""
+        self._model.let_go()
         story.wait_until_started(self._place)
         self._claude.kill()
 
@@ -97,20 +102,20 @@ class Acted:
         self._model.close()
 
 
-def _spoken(request: Request) -> str:
+def _spoken(request: Request) -> list[str]:
     """What user and model said, without what the client adds for itself in tags."""
     listed = request.body.get("messages")
-    blocks = [
+    parts = [
         text
         for message in (listed if isinstance(listed, list) else [])
         if isinstance(message, dict) and message.get("role") in {"user", "assistant"}
-        for block in (_blocks(message.get("content")))
+        for block in _blocks(message.get("content"))
         for _, text in messages({"messages": [{"role": "user", "content": [block]}]})
     ]
-    return "\n".join(text for text in blocks if text and not text.startswith("<"))
+    return [text for text in parts if text and not text.startswith("<")]
 
 
-def _blocks(content: object) -> list[object]:
+def _blocks(content: Value) -> list[Value]:
     return content if isinstance(content, list) else [content]
 
 

@@ -15,8 +15,6 @@ from standfast.testing.rig import RigError
 from standfast.testing.rig.place import make_place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from standfast.testing.rig.place import Place
 
 VERSION = "2.1.325"
@@ -67,27 +65,29 @@ class Fact(NamedTuple):
     words: str
 
 
+REQUESTS = (Fact("first request", ASKED), Fact("second request", ALSO))
 FACTS = (
-    Fact("what the user asked first", ASKED),
-    Fact("what the user asked then", ALSO),
-    Fact("the decision", NOTED),
-    Fact("the commit", COMMITTED),
-    Fact("the failing test", WRONG),
-    Fact("the subagent's result", AUDITED),
-    Fact("the command in flight", ALL),
+    *REQUESTS,
+    Fact("decision", NOTED),
+    Fact("commit", COMMITTED),
+    Fact("failing test", WRONG),
+    Fact("subagent's result", AUDITED),
+    Fact("command in flight", ALL),
 )
 BEFORE_COMPACTION = FACTS[:-1]
 
 
 class Left(NamedTuple):
-    """What a compaction left of the conversation, and how it came to be so little."""
+    """What a compaction left of the conversation, the client's summary among it."""
 
     text: str
-    told: Sequence[str]
+    measured: str
 
 
 class Cast(Protocol):
     """Whoever plays the client."""
+
+    source: str  # where what the model is shown was seen
 
     def work(self) -> None:
         """Everything up to the compaction."""

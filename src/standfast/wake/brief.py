@@ -141,7 +141,7 @@ def _head(facts: Facts, voice: Voice) -> list[str]:
 def _asked(facts: Facts, voice: Voice) -> Section:
     size = voice.size
     if facts.is_subagent:
-        words = voice.quote(facts.asked, 3 * size.long)
+        words = voice.quote(facts.asked, size.long + size.long // 2)
         return "YOU WERE ASKED (quoted)", [(0, f" {words}")] if facts.asked else []
     found, first = facts.prompts[: size.items], facts.first_prompt
     if first is not None and first not in found:  # what it all began with
@@ -177,7 +177,7 @@ def _next(facts: Facts, voice: Voice) -> Section:
     if facts.is_subagent:
         return "", []
     tasks = facts.tasks[: voice.size.items]
-    lines = [(1, f"NEXT: not recorded.{' Task list:' if tasks else ''}")]
+    lines = [(0, f"NEXT: not recorded.{' Task list:' if tasks else ''}")]
     for rank, (key, words, state) in enumerate(tasks):
         begun = " (begun)" if state == "in_progress" else ""
         lines.append((rank + 2, f"- {voice.name(key)}{begun} {voice.quote(words)}"))

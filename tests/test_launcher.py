@@ -1,0 +1,87 @@
+"""The launcher lasts: it names what will still be there, and is refused from what will not."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import apsw
+import pytest
+
+import standfast
+from standfast.clients import launcher
+from standfast.errors import ThrowawayEnvironment
+
+HOME = "/home/ada"
+
+
+@pytest.mark.req("PLAT-01")
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        f"{HOME}/.cache/uv/archive-v0/Qx3/",
+        f"{HOME}/.cache/uv/builds-v0/.tmpA/",
+        f"{HOME}/.local/pipx/.cache/0a1b2c/",
+        f"{HOME}/.cache/pipx/0a1b2c/",
+        f"{tempfile.gettempdir()}/tmp.Ab3dE5gH7j/env",
+        f"{tempfile.gettempdir()}/tmpx2k4m6q8/env",
+    ],
+)
+def test_environment_that_a_tool_made_for_one_call_is_refused(prefix: str) -> None:
+    inside = os.path.join(os.path.realpath(prefix), "lib/standfast/clients/launcher.py")
+
+    with pytest.raises(ThrowawayEnvironment) as refused:
+        launcher.refuse_throwaway(prefix, inside)
+
+    assert "pipx install" in refused.value.remedy
+
+
+@pytest.mark.req("PLAT-01")
+@pytest.mark.parametrize(
+    ("prefix", "package"),
+    [
+        (f"{HOME}/.local/share/uv/tools/standfast", "lib/standfast/clients/launcher.py"),
+        (f"{HOME}/.local/pipx/venvs/standfast", "lib/standfast/clients/launcher.py"),
+        ("/usr", "lib/python3/dist-packages/standfast/clients/launcher.py"),
+        (f"{tempfile.gettempdir()}/tmp.Ab3dE5gH7j/clone/.venv", "../src/standfast/clients/l.py"),
+    ],
+)
+def test_environment_that_somebody_keeps_is_not_refused(prefix: str, package: str) -> None:
+    launcher.refuse_throwaway(prefix, os.path.normpath(os.path.join(prefix, package)))
+
+
+@pytest.mark.req("PLAT-01")
+def test_install_from_a_throwaway_environment_changes_nothing(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=tempfile.gettempdir()) as folder:  # tmp and eight letters
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+        (packages,) = Path(folder).glob("lib/python3*/site-packages")
+        shutil.copytree(Path(standfast.__file__).parent, packages / "standfast")
+        (packages / "more.pth").write_text(str(Path(apsw.__file__).parents[1]), encoding="utf-8")
+
+        done = subprocess.run(
+            [f"{folder}/bin/python", "-m", "standfast", "install", "claude", "--yes"],
+            cwd=tmp_path,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    assert done.returncode == ThrowawayEnvironment.exit_status, done.stdout + done.stderr
+    assert "SF405" in done.stderr
+    assert not Path(os.environ["HOME"], ".claude").exists()
+    assert not Path(launcher.path(os.environ)).exists()
+
+
+def test_launcher_is_written_once_and_taken_away_whole(tmp_path: Path) -> None:
+    environ = {"XDG_DATA_HOME": str(tmp_path / "da'ta here")}
+
+    first, second = launcher.put(environ), launcher.put(environ)
+    path = Path(launcher.path(environ))
+    mode = path.stat().st_mode & 0o777
+    checked = subprocess.run(["/bin/sh", "-n", path], check=False)
+    launcher.remove(environ)
+
+    assert (first, second, mode, checked.returncode) == (True, False, 0o755, 0)
+    assert list(path.parent.iterdir()) == []
