@@ -8,7 +8,7 @@ the swap, so an edit made at the last instant is found; check-then-rename would 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.files import look
