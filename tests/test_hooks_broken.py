@@ -22,7 +22,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from time import perf_counter
 
-import apsw
 import pytest
 
 import standfast
@@ -164,6 +163,17 @@ def test_the_launcher_leaves_no_more_marks_than_say_something_new(hooks: Hooks) 
     assert len(lost_marks(state_home())) == 256
 
 
+def test_the_launcher_follows_no_link_in_a_temporary_folder(hooks: Hooks, tmp_path: Path) -> None:
+    (state_home() / "standfast").write_text("in the way", encoding="utf-8")
+    (tmp_path / "target").mkdir()
+    planted_link = temporary() / f"standfast-lost-{os.geteuid()}"
+    planted_link.symlink_to(tmp_path / "target")
+
+    Hooks(hooks.repo, broken_launcher(hooks))("PreToolUse", **BASH, tool_use_id="lost")
+
+    assert list((tmp_path / "target").iterdir()) == []
+
+
 @pytest.mark.req("PLAT-01")
 def test_a_journal_of_a_newer_version_is_left_alone_until_it_can_be_read(hooks: Hooks) -> None:
     def set_version(version: int) -> None:
@@ -213,7 +223,7 @@ def stopped_holder(path: Path) -> Iterator[None]:
 
 @contextmanager
 def shell_of_sqlite(path: Path) -> Iterator[None]:
-    connection = apsw.Connection(str(path.with_name("journal.db")))
+    connection = database.connect(str(path.with_name("journal.db")))
     connection.execute("BEGIN EXCLUSIVE")
     try:
         yield

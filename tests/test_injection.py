@@ -134,7 +134,7 @@ FORMS = (  # Q is a fence, N the nonce
     *(re.escape(title) for title in TITLES),
     rf" (?:{TIME} )?Q",
     rf"- (?:{NAMES}|Q) Q, (?:since {TIME}(?:, in the background)?|begun {TIME}, cut off: look .*)",
-    r"NEXT: not recorded\.(?: Task list:)?",
+    r"NEXT: not recorded\.(?: The newest prompt has no recorded answer\.)?(?: Task list:)?",
     rf"- (?:{NAMES}|Q)(?: \(begun\))? Q",
     rf"- RD-\d{{3,}} Q \((?:{NAMES}|Q), {TIME}(?:, unverified)?\)",
     rf"- {TIME} (?:subagent )?Q: (?:ended 0|ended, Q|failed(?: \d{{1,3}})?, Q)",

@@ -621,6 +621,7 @@ def test_proving_leaves_nothing_behind(cli: Cli, world: Path, home: Path, repo: 
     assert sorted(str(path.relative_to(home)) for path in home.rglob("*") if path.is_file()) == [
         ".claude/settings.json",
         ".local/share/standfast/hook",
+        ".local/share/standfast/hook.modules",
     ]
 
 

@@ -10,8 +10,12 @@ from __future__ import annotations
 import importlib.util
 import marshal
 import os
+from typing import TYPE_CHECKING
 
 import standfast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FILE = "hook.modules"
 PACKAGES = ("", "clients", "clients.claude", "journal", "protocol", "redact", "wake")
@@ -32,17 +36,40 @@ _NO_DOCSTRINGS = 2
 
 def make() -> bytes:
     """The modules as their files are now: name → is a package, file, stamp, code."""
-    files = {name: f"{name.replace('.', os.sep)}.py" for name in MODULES}
-    files |= {name: os.path.join(name.replace(".", os.sep), "__init__.py") for name in PACKAGES}
     made = {
-        f"standfast.{name}".rstrip("."): _module(os.path.join(_ROOT, file), name in PACKAGES)
-        for name, file in files.items()
+        name: (os.path.basename(path) == "__init__.py", path, _stamp(path), _compiled(path))
+        for name, path in _files()
     }
     return importlib.util.MAGIC_NUMBER + marshal.dumps(made)
 
 
-def _module(path: str, is_package: bool) -> tuple[bool, str, tuple[int, int], bytes]:  # noqa: FBT001  # a field of the result
-    found = os.stat(path)  # before it is read: a change in between makes the stamp a wrong one
+def is_current(data: bytes) -> bool:
+    """Whether a bundle holds every module as its file is now; two of them never have equal bytes."""
+    if not data.startswith(importlib.util.MAGIC_NUMBER):
+        return False
+    try:
+        held = marshal.loads(data[len(importlib.util.MAGIC_NUMBER) :])  # noqa: S302  # our own file
+        return {name: found[1:3] for name, found in held.items()} == {
+            name: (path, _stamp(path)) for name, path in _files()
+        }
+    except (ValueError, EOFError, TypeError, AttributeError, IndexError):
+        return False
+
+
+def _files() -> Iterator[tuple[str, str]]:
+    for name in PACKAGES:
+        folder = os.path.join(_ROOT, *name.split("."))
+        yield f"standfast.{name}".rstrip("."), os.path.join(folder, "__init__.py")
+    for name in MODULES:
+        yield f"standfast.{name}", os.path.join(_ROOT, *name.split(".")) + ".py"
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    found = os.stat(path)
+    return found.st_mtime_ns, found.st_size
+
+
+def _compiled(path: str) -> bytes:
     with open(path, "rb") as file:
         code = compile(file.read(), path, "exec", dont_inherit=True, optimize=_NO_DOCSTRINGS)
-    return is_package, path, (found.st_mtime_ns, found.st_size), marshal.dumps(code)
+    return marshal.dumps(code)

@@ -78,13 +78,12 @@ def put(environ: Mapping[str, str]) -> bool:
 
 
 def _put_bundle(target: str) -> None:
-    made = bundle.make()
     try:
-        there = disk.read_regular(target) == made
+        current = bundle.is_current(disk.read_regular(target))
     except (OSError, StandfastError):
-        there = False
-    if not there:
-        disk.replace(target, made)
+        current = False
+    if not current:
+        disk.replace(target, bundle.make())
 
 
 def is_there(environ: Mapping[str, str]) -> bool:

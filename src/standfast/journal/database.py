@@ -28,7 +28,8 @@ OLDEST_SQLITE = (3, 51, 3)  # before it, two processes that write and checkpoint
 PAGE_CHECKSUM_BYTES = 8
 _PAGE_BYTES = 2048  # a commit writes whole pages: half of the usual size is a few percent faster
 _CHECKSUMS = "cksmvfs"
-_BUSY_MS = 5_000  # the turnstile keeps writers apart; this is for somebody's sqlite3 shell
+_BUSY_MS = 5_000  # the turnstile keeps writers apart; this is for somebody else's program
+_HOOK_BUSY_MS = 100
 _WAL_PAGES = 2_000  # 4 MiB, as SQLite does by itself with pages of the usual size
 _KEPT_WAL_BYTES = 8 * 1024 * 1024
 
@@ -45,7 +46,7 @@ def connect(path: str, *, checkpoint: bool = True) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE  # SQLite itself falls back to reading where it must
     try:
         connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_NOFOLLOW, vfs=_CHECKSUMS)
-        connection.set_busy_timeout(_BUSY_MS)
+        connection.set_busy_timeout(_BUSY_MS if checkpoint else _HOOK_BUSY_MS)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
         for setting in (

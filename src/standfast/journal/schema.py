@@ -9,6 +9,9 @@ from __future__ import annotations
 
 APPLICATION_ID = 0x5354464A  # "STFJ": `file` and we can tell a journal from another database
 
+# SQLite uses the partial index `events_told` only where the words of its condition are repeated.
+TOLD = "kind IN ('prompt', 'turn.ended', 'commit.seen', 'line.given', 'gap')"
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE events (
@@ -110,7 +113,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
              at      INTEGER NOT NULL,
              PRIMARY KEY (session, what, key)
            ) STRICT, WITHOUT ROWID""",
-        "CREATE INDEX work_by_state ON work (state, what, session, ended)",
+        "CREATE INDEX work_by_state ON work (state, what, session, agent, ended)",
         """CREATE TABLE briefs (
              owed       INTEGER PRIMARY KEY,
              session    TEXT NOT NULL,
@@ -123,7 +126,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
            ) STRICT""",
         "CREATE INDEX briefs_unseen ON briefs (session, agent) WHERE seen = 0",
         """CREATE INDEX events_told ON events (kind, session, seq)
-             WHERE kind IN ('prompt', 'commit.seen', 'gap')""",
+             WHERE kind IN ('prompt', 'turn.ended', 'commit.seen', 'line.given', 'gap')""",
     ),
 )
 

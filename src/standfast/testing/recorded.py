@@ -118,6 +118,7 @@ class Recorded:
             env=self._environ,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             encoding="utf-8",
             start_new_session=True,
         )

@@ -177,7 +177,8 @@ def _next(facts: Facts, voice: Voice) -> Section:
     if facts.is_subagent:
         return "", []
     tasks = facts.tasks[: voice.size.items]
-    lines = [(0, f"NEXT: not recorded.{' Task list:' if tasks else ''}")]
+    waiting = "" if facts.is_answered else " The newest prompt has no recorded answer."
+    lines = [(0, f"NEXT: not recorded.{waiting}{' Task list:' if tasks else ''}")]
     for rank, (key, words, state) in enumerate(tasks):
         begun = " (begun)" if state == "in_progress" else ""
         lines.append((rank + 2, f"- {voice.name(key)}{begun} {voice.quote(words)}"))

@@ -7,6 +7,7 @@ only added to. Hook path.
 from __future__ import annotations
 
 from standfast.wake import brief
+from standfast.wake.brief import length
 from standfast.wake.facts import gather
 
 TYPE_CHECKING = False
@@ -46,7 +47,7 @@ def give(
     fields: dict[str, str | int] = {
         "owed": wake,
         "nonce": mark,
-        "characters": brief.length(text),
+        "characters": length(text),
         "text": text,
     }
     tx.append("brief.given", encode(fields), author)

@@ -6,6 +6,8 @@ values are plain tuples, because a hook cannot afford to import more.
 
 from __future__ import annotations
 
+from standfast.journal.schema import TOLD
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,13 +18,14 @@ if TYPE_CHECKING:
 _NEWEST = 1 << 62
 _HOUR_US = 3_600_000_000
 
-# Partial: SQLite uses it only where the words of its own condition are repeated.
-TOLD = "kind IN ('prompt', 'commit.seen', 'gap')"
-
 _PROMPTS = f"""
     SELECT at, CAST(ifnull(payload ->> 'text', '') AS TEXT) FROM events INDEXED BY events_told
     WHERE kind = 'prompt' AND session = ? AND seq <= ? AND {TOLD}
     ORDER BY seq {{order}} LIMIT ?"""  # noqa: S608  # our own words
+
+_NEWEST_OF = f"""
+    SELECT ifnull(max(seq), 0) FROM events INDEXED BY events_told
+    WHERE kind = ? AND session = ? AND {TOLD}"""  # noqa: S608  # our own words
 
 # A command of ours, and nothing else on the same line, is no work to tell of.
 _IS_OURS = "(work.words GLOB 'standfast *' AND work.words NOT GLOB '*[;&|\n]*')"
@@ -94,7 +97,7 @@ class Facts:
     __slots__ = (
         *("session", "client", "agent", "why", "branch", "woke", "parent", "upto", "prompts"),
         *("first_prompt", "in_flight", "results", "commits", "edited", "tasks", "decisions"),
-        *("others", "label", "asked"),
+        *("others", "label", "asked", "is_answered"),
     )
 
     session: str
@@ -116,6 +119,7 @@ class Facts:
     others: int
     label: str
     asked: str
+    is_answered: bool  # the newest prompt
 
     @property
     def is_subagent(self) -> bool:
@@ -164,6 +168,10 @@ def _gather_words(ask: Ask, found: Facts, lineage: Lineage, most: int) -> None:
         found.prompts = _each(ask, _PROMPTS.format(order="DESC"), lineage, (), most)
         first = _each(ask, _PROMPTS.format(order="ASC"), lineage[-1:], (), 1)
         found.first_prompt = first[0] if first else None
+    asked_at, answered_at = (
+        ask(_NEWEST_OF, (kind, found.session))[0][0] for kind in ("prompt", "turn.ended")
+    )
+    found.is_answered = int(str(answered_at)) >= int(str(asked_at))
     names = [name for name, _ in lineage]
     marks = ",".join("?" * len(names))
     decided = _DECISIONS.format(_OR_BEFORE_THE_FORK * (len(lineage) - 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import NothingFound, WrongUsage
-from standfast.wake.facts import TOLD
+from standfast.journal.schema import TOLD
 
 if TYPE_CHECKING:
     from standfast.wake.facts import Ask
@@ -73,13 +73,18 @@ def find(ask: Ask, name: str) -> Session:
 
 
 def injected_since(ask: Ask, at: int) -> int:
-    """How many characters briefs have put into contexts since then."""
-    rows = ask(
+    """How many characters briefs and single lines have put into contexts since then."""
+    briefs = ask(
         "SELECT ifnull(sum(characters), 0) FROM briefs JOIN events ON events.seq = briefs.given"
         " WHERE briefs.given > 0 AND events.at >= ?",
         (at,),
     )
-    return int(str(rows[0][0]))
+    lines = ask(
+        "SELECT ifnull(sum(payload ->> 'characters'), 0) FROM events INDEXED BY events_told"  # noqa: S608  # our own words
+        f" WHERE kind = 'line.given' AND {TOLD} AND at >= ?",
+        (at,),
+    )
+    return int(str(briefs[0][0])) + int(str(lines[0][0]))
 
 
 def gaps_since(ask: Ask, at: int) -> list[tuple[int, str, int]]:

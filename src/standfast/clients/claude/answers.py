@@ -15,18 +15,27 @@ if TYPE_CHECKING:
 
 UNOWNED_DAYS = 7
 
+_BEFORE_CLEAR = """
+    SELECT before.session FROM sessions JOIN sessions AS before ON before.session = sessions.parent
+    WHERE sessions.session = ? AND before.forgotten = 0"""
+
 
 def answer(call: Call, actor: str, tx: Writing) -> tuple[str, int]:
     """The JSON to print, or nothing, and the brief that is in it."""
     wake = owed.brief_for(tx.execute, call.session, actor)
     if wake is not None:
         from standfast.wake import delivery  # most calls are owed nothing
+        from standfast.wake.brief import length
 
         author, shown = call.author(actor), lambda: _shown(call)
         text = delivery.give(tx, author, wake, call.payload.write, shown)
-        return _json(call, text, f"briefed the agent in {len(text):,} characters"), wake[0]
+        return _json(call, text, f"briefed the agent in {length(text):,} characters"), wake[0]
     line = _line(call, tx) if call.event == "SessionStart" else ""
-    return (_json(call, line, line.removeprefix("standfast: ")) if line else ""), 0
+    if not line:
+        return "", 0
+    told = call.payload.write({"characters": len(line), "text": line})
+    tx.append("line.given", told, call.author(actor))
+    return _json(call, line, line.removeprefix("standfast: ")), 0
 
 
 def _shown(call: Call) -> bytes:
@@ -43,9 +52,10 @@ def _line(call: Call, tx: Writing) -> str:
     """After /clear and at a fresh start: one line at most, saying how to get the rest."""
     (source,) = call.payload.ask(["?1->>'source'"])
     if source == "clear":
-        before = tx.execute("SELECT parent FROM sessions WHERE session = ?", (call.session,))
-        name = f" {str(before[0][0])[:8]}" if before and before[0][0] else ""
-        return f"standfast: what was done before /clear is kept; to see it: standfast brief{name}"
+        before = tx.execute(_BEFORE_CLEAR, (call.session,))
+        name = str(before[0][0])[:8] if before else ""
+        kept = f"what was done before /clear is kept; to see it: standfast brief {name}"
+        return f"standfast: {kept}" if name else ""
     if source == "startup":
         return _unowned(call, tx)
     return ""

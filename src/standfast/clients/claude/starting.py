@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _OF_PROCESS = """
     SELECT session FROM sessions WHERE process = ?1 AND session <> ?2 ORDER BY woke DESC LIMIT 1"""
+_CLEARED = "SELECT session FROM sessions WHERE ended = 'clear' ORDER BY woke DESC LIMIT 1"
 _NEWEST = "SELECT session FROM sessions WHERE session <> ? ORDER BY woke DESC LIMIT 1"
 _KNOWN = "SELECT session FROM sessions WHERE session = ?1 AND session <> ?2"
 
@@ -36,17 +37,17 @@ def complete(fact: Fact, call: Call, ask: Ask) -> None:
 
 def _parent(source: str, process: str | None, call: Call, ask: Ask) -> str | None:
     """The session before /clear, or the one that was forked; the payload names neither."""
-    if source not in {"clear", "fork"} or process is None:
+    if source not in {"clear", "fork"}:
         return None
-    found = ask(_OF_PROCESS, (process, call.session))
-    if source == "fork" and not found:
-        found = _named_to_client(process, call, ask)
+    found = ask(_OF_PROCESS, (process or "", call.session))
+    if not found:
+        found = ask(_CLEARED, ()) if source == "clear" else _named_to_client(process, call, ask)
     return str(found[0][0]) if found else None
 
 
-def _named_to_client(process: str, call: Call, ask: Ask) -> list[tuple[object, ...]]:
+def _named_to_client(process: str | None, call: Call, ask: Ask) -> list[tuple[object, ...]]:
     """A client that forks was told what: `--resume ID`, or `--continue` for the newest."""
-    arguments = alive.arguments(process)
+    arguments = alive.arguments(process) if process else []
     for argument in arguments:
         if found := ask(_KNOWN, (argument.removeprefix("--resume="), call.session)):
             return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from standfast.clients.checkout import Checkout
 from standfast.clients.claude.recording import DELEGATES, MAIN, Fact
+from standfast.journal.schema import TOLD
 from standfast.redact import redact
 
 TYPE_CHECKING = False
@@ -43,9 +44,9 @@ _BEGAN = """
     JOIN events ON events.seq = work.begun
     WHERE work.session = ? AND work.what = 'call' AND work.key = ?"""
 
-_IS_TOLD = """
-    SELECT 1 FROM events INDEXED BY events_told WHERE kind = 'commit.seen'
-      AND kind IN ('prompt', 'commit.seen', 'gap') AND payload ->> 'commit' = ? LIMIT 1"""
+_IS_TOLD = f"""
+    SELECT 1 FROM events INDEXED BY events_told
+    WHERE kind = 'commit.seen' AND {TOLD} AND payload ->> 'commit' = ? LIMIT 1"""  # noqa: S608  # our own words
 
 _OTHERS_AT_WORK = """
     SELECT 1 FROM work WHERE state = 'open' AND what = 'call' AND session <> ? LIMIT 1"""

@@ -27,16 +27,24 @@ class Known(NamedTuple):
     off: bool = False
 
 
-def gather(context: Context, *, everything: bool) -> Known:
-    """The newest sessions; those of the last seven days, unless everything is asked for."""
+def gather(context: Context, subdir: str, *, everything: bool) -> Known:
+    """The newest sessions in *subdir*, of the last seven days unless everything is asked for."""
     ask, now = context.journal.query, clock.now_us()
-    found = sessions.newest(ask, _EVERY if everything else _SHOWN)
+    found = [
+        session
+        for session in sessions.newest(ask, _EVERY)
+        if (everything or session.last > now - _WEEK_US) and _is_below(session.subdir, subdir)
+    ]
     return Known(
-        sessions=tuple(s for s in found if everything or s.last > now - _WEEK_US),
+        sessions=tuple(found if everything else found[:_SHOWN]),
         injected=sessions.injected_since(ask, now - _DAY_US),
         gaps=tuple(sessions.gaps_since(ask, now - _WEEK_US)),
         off=context.place.is_off,
     )
+
+
+def _is_below(found: str, subdir: str) -> bool:
+    return not subdir or found == subdir or found.startswith(f"{subdir}/")
 
 
 def state_of(session: Session) -> str:

@@ -35,7 +35,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     subdir = ids.relative_path(arguments.dir.rstrip("/"), what="--dir") if arguments.dir else ""
     context.heal()
     try:
-        known = listed.gather(context, everything=arguments.all)
+        known = listed.gather(context, subdir, everything=arguments.all)
         found = reading.decisions(context.journal, subdir=subdir)
         last = reading.last_events(context.journal, reading.Filter(subdir=subdir or None), 1)
         count = reading.last_seq(context.journal)
