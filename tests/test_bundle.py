@@ -58,10 +58,12 @@ def run(
 
 
 SERVE = """
-import os, runpy, sys
+import marshal, os, sys
 start, libraries, bundle = sys.argv[1:]
-runpy.run_path(start)["use_bundle"](bundle)
 sys.path[:0] = [start.removesuffix("/standfast/clients/start.py"), libraries]
+with open(bundle, "rb") as file:
+    finder, modules = marshal.loads(file.read()[4:])
+exec(finder, {"MODULES": modules, "__name__": "bundled"})
 from standfast.clients import hook, serve
 serve.serve("1", os.environ, os.open(os.devnull, os.O_WRONLY), b"")
 """
@@ -99,8 +101,8 @@ def test_hook_reads_no_file_of_the_package_but_where_it_starts(package: Path, re
     assert files_read(package, repo, "UserPromptSubmit", prompt="make it work") == []
     assert files_read(package, repo, "PreToolUse", **STARTED) == []
     assert recorded(repo)[-2:] == ["prompt", "tool.started"]
-    (package.parent / bundle.FILE).unlink()
-    assert len(files_read(package, repo, "PreToolUse", **STARTED)) > 20
+    os.utime(package / "disk.py")
+    assert len(files_read(package, repo, "PreToolUse", **STARTED)) == 1
 
 
 def test_every_module_of_the_bundle_is_there_for_a_reason() -> None:
@@ -151,5 +153,6 @@ def test_package_that_is_gone_is_not_played_from_the_bundle(package: Path, repo:
 
     after = call(package, repo, "PreToolUse", **STARTED)
 
-    assert (before, after) == (0, 75)
+    assert before == 0
+    assert after != 0  # of which the launcher makes a mark
     assert recorded(repo) == ["tool.started"]

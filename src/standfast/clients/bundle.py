@@ -16,6 +16,7 @@ import standfast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import CodeType
 
 FILE = "hook.modules"
 PACKAGES = ("", "clients", "clients.claude", "journal", "protocol", "redact", "wake")
@@ -37,18 +38,24 @@ _NO_DOCSTRINGS = 2
 def make() -> bytes:
     """The modules as their files are now: name → is a package, file, stamp, code."""
     made = {
-        name: (os.path.basename(path) == "__init__.py", path, _stamp(path), _compiled(path))
+        name: (
+            os.path.basename(path) == "__init__.py",
+            path,
+            _stamp(path),
+            marshal.dumps(_code(path)),
+        )
         for name, path in _files()
     }
-    return importlib.util.MAGIC_NUMBER + marshal.dumps(made)
+    finder = _code(os.path.join(_ROOT, "clients", "bundled.py"))
+    return importlib.util.MAGIC_NUMBER + marshal.dumps((finder, made))
 
 
 def is_current(data: bytes) -> bool:
-    """Whether a bundle holds every module as its file is now; two of them never have equal bytes."""
+    """Whether a bundle has every module as its file is now; no two of them have equal bytes."""
     if not data.startswith(importlib.util.MAGIC_NUMBER):
         return False
     try:
-        held = marshal.loads(data[len(importlib.util.MAGIC_NUMBER) :])  # noqa: S302  # our own file
+        _, held = marshal.loads(data[len(importlib.util.MAGIC_NUMBER) :])  # noqa: S302  # our own file
         return {name: found[1:3] for name, found in held.items()} == {
             name: (path, _stamp(path)) for name, path in _files()
         }
@@ -69,7 +76,6 @@ def _stamp(path: str) -> tuple[int, int]:
     return found.st_mtime_ns, found.st_size
 
 
-def _compiled(path: str) -> bytes:
+def _code(path: str) -> CodeType:
     with open(path, "rb") as file:
-        code = compile(file.read(), path, "exec", dont_inherit=True, optimize=_NO_DOCSTRINGS)
-    return marshal.dumps(code)
+        return compile(file.read(), path, "exec", dont_inherit=True, optimize=_NO_DOCSTRINGS)

@@ -28,6 +28,7 @@ def main(pid: str) -> int:
     began = time.monotonic()
     _fill_closed_streams()
     head = _first_words(began + TOOL_S)
+    _load()
     mine, its = os.pipe()
     if os.fork() == 0:
         os._exit(_child(pid, head, mine, its))
@@ -82,7 +83,6 @@ def _child(pid: str, head: bytes, parents: int, answer: int) -> int:
     for stream in (1, 2):
         os.dup2(null, stream)
     try:
-        _load_apsw()
         from standfast.clients.serve import serve
 
         serve(pid, os.environ, answer, head)
@@ -104,9 +104,14 @@ def _leave_mark(error: BaseException, answer: int) -> int:
     return 0
 
 
-def _load_apsw() -> None:
-    """Spare apsw the whole of `collections`: it only wants the classes that are there already."""
+def _load() -> None:
+    """What the child will need: loaded before the fork no page of it has to be copied.
+
+    apsw is spared the whole of `collections`: it only wants classes that are there already.
+    """
     sys.modules["collections.abc"] = sys.modules["_collections_abc"]
-    import apsw  # noqa: F401  # loaded for whoever imports it next
+    import apsw  # noqa: F401  # for whoever imports it next
 
     del sys.modules["collections.abc"]
+    from standfast.clients import serve  # noqa: F401  # as above
+    from standfast.journal import writing  # noqa: F401  # as above
