@@ -119,7 +119,7 @@ def is_module(name: str) -> bool:
 @pytest.mark.req("PLAT-01")
 def test_module_that_changed_is_taken_from_its_file(package: Path, repo: Path) -> None:
     make(package)
-    changed = package / "clients" / "claude" / "recording.py"
+    changed = package / "clients" / "claude" / "recipes.py"
     text = changed.read_text(encoding="utf-8")
     changed.write_text(text.replace('"tool.started"', '"tool.begun"'), encoding="utf-8")
 

@@ -37,7 +37,7 @@ from hook_calls import (
 )
 from secret_samples import Planted, planted
 from standfast.clients import serve
-from standfast.clients.claude.recording import RECIPES
+from standfast.clients.claude.recipes import RECIPES
 from standfast.clients.hook import WAKE_S
 from standfast.journal import database, schema, spool
 from standfast.journal.author import Author
@@ -141,7 +141,8 @@ def test_marks_are_found_whatever_the_umask_and_the_name_of_the_project(
     """A folder that others may write is not believed, so the launcher must make it private."""
     project = tmp_path / "a b\n$(c) 'd'"
     shutil.copytree(hooks.repo, project)
-    hooks.launcher.write_text(hooks.launcher.read_text("utf-8").replace("start.py", "gone.py"))
+    text = hooks.launcher.read_text("utf-8").replace("start.py", "gone.py")
+    hooks.launcher.write_text(text, encoding="utf-8")
     odd = Hooks(project, hooks.launcher, through=("sh", "-c", 'umask 0; exec "$@"', "sh"))
 
     odd("PreToolUse", **BASH, tool_use_id="lost")
@@ -156,7 +157,8 @@ def test_the_launcher_leaves_no_more_marks_than_say_something_new(hooks: Hooks) 
     folder.mkdir(mode=0o700, parents=True)
     for number in range(256):
         (folder / str(number)).write_text(f"why\n{hooks.repo}\n", encoding="utf-8")
-    hooks.launcher.write_text(hooks.launcher.read_text("utf-8").replace("start.py", "gone.py"))
+    text = hooks.launcher.read_text("utf-8").replace("start.py", "gone.py")
+    hooks.launcher.write_text(text, encoding="utf-8")
 
     hooks("PreToolUse", **BASH, tool_use_id="lost")
 

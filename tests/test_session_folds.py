@@ -341,3 +341,49 @@ def test_payloads_of_any_shape_fold_or_are_refused_whole(journal: Journal) -> No
 
     assert verify(journal).problems == []
     assert json.dumps(journal.query("SELECT * FROM work"))
+
+
+# Starts and ends that come late.
+
+STARTS = st.sampled_from(["startup", "resume", "compact", "end"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps=st.lists(st.tuples(STARTS, st.booleans(), st.integers(-50, 0)), max_size=25))
+def test_state_of_a_session_is_what_its_events_say_also_of_late_ones(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, bool, int]]
+) -> None:
+    journal = Journal(str(tmp_path_factory.mktemp("j") / "standfast"))
+    for number, (source, late, shift) in enumerate(steps):
+        kind = "session.ended" if source == "end" else "session.started"
+        fields = {"reason": "other"} if source == "end" else {"source": source, "client": "claude"}
+        at = 1_000 + number * 10 + (shift * 10 if late else 0)
+        with journal.writing() as tx:
+            tx.append(kind, fields, author("s1"), origin=SPOOL if late else None, at=at)
+
+    assert not steps or verify(journal).problems == []
+    journal.close()
+
+
+def test_late_start_undoes_no_end_that_came_after_it(journal: Journal) -> None:
+    with journal.writing() as tx:
+        tx.append("session.started", {"source": "resume", "client": "claude"}, author("s1"), at=1)
+    tell(journal, "session.ended", reason="other")
+    with journal.writing() as tx:
+        late = {"source": "compact", "client": "claude"}
+        tx.append("session.started", late, author("s1"), origin=SPOOL, at=2)
+
+    assert journal.query("SELECT ended FROM sessions") == [("other",)]
+    assert journal.query("SELECT count(*) FROM briefs WHERE why = 'compact'") == [(0,)]
+
+
+def test_subagent_of_an_earlier_life_is_left_behind_after_the_next_turn(journal: Journal) -> None:
+    tell(journal, "agent.started", id="a1", words="audit")
+    tell(journal, "session.started", source="resume", client="claude")
+    during = states(journal, "agent")
+    tell(journal, "agent.started", id="a2", words="audit again")
+    tell(journal, "turn.ended", text="done")
+
+    assert during == {"a1": "open"}
+    assert states(journal, "agent") == {"a1": "left", "a2": "open"}
+    assert verify(journal).problems == []

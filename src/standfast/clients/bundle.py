@@ -23,7 +23,8 @@ PACKAGES = ("", "clients", "clients.claude", "journal", "protocol", "redact", "w
 MODULES = (
     *("clock", "disk", "errors", "xdg", "protocol.ids", "protocol.text"),
     *("clients.afterwards", "clients.alive", "clients.checkout", "clients.hook", "clients.serve"),
-    *("clients.claude.answers", "clients.claude.payload", "clients.claude.recording"),
+    *("clients.claude.answers", "clients.claude.payload", "clients.claude.recipes"),
+    "clients.claude.recording",
     *("clients.claude.starting", "clients.claude.telling", "clients.claude.transcript"),
     *("journal.author", "journal.chain", "journal.database", "journal.folds", "journal.heads"),
     *("journal.locks", "journal.lost", "journal.opening", "journal.payload", "journal.place"),

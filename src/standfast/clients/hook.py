@@ -13,7 +13,7 @@ import select
 import sys
 import time
 
-TOOL_S = 0.2  # the client is promised 250 ms: the rest is starting up
+TOOL_S = 0.18  # the client is promised 250 ms: the rest is starting up
 WAKE_S = 1.8  # and 2 s where a brief is made
 ANSWER = b"="  # the child is done; what follows is for the client
 WAKES = ("SessionStart", "PreCompact", "PostCompact", "SessionEnd")  # the client has time for these

@@ -99,6 +99,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
              window      INTEGER,
              compactions INTEGER NOT NULL,
              ended       TEXT,
+             at          INTEGER NOT NULL,
              forgotten   INTEGER NOT NULL
            ) STRICT, WITHOUT ROWID""",
         """CREATE TABLE work (

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _STARTED = """
     INSERT INTO sessions SELECT ?2, ?1 ->> 'client', ?1 ->> 'parent', ?3, ?1 ->> 'transcript',
       ?1 ->> 'process', ?1 ->> 'branch', ?4, ?4, ?1 ->> 'tokens', NULL,
-      ?1 ->> 'source' IS 'compact', NULL, 0
+      ?1 ->> 'source' IS 'compact', NULL, ?6, 0
     WHERE ?5 = ?1 ->> 'client'
-    ON CONFLICT (session) DO UPDATE SET ended = iif(?6, ended, NULL),
+    ON CONFLICT (session) DO UPDATE SET ended = iif(?6 < at, ended, NULL), at = max(at, ?6),
       woke = iif(?1 ->> 'source' = 'compact', woke, excluded.woke),
       compactions = compactions + excluded.compactions,
       transcript = ifnull(excluded.transcript, transcript),
@@ -101,30 +101,34 @@ _LEFT = """
     UPDATE work INDEXED BY work_by_state SET state = 'left', ended = ?3
     WHERE session = ?1 AND agent = ?2 AND what = 'call' AND state = 'open' AND at <= ?4"""
 
+# A subagent dies with its client: one of an earlier life will not say so itself.
+_LEFT_BEHIND = """
+    UPDATE work INDEXED BY work_by_state SET state = 'left', ended = ?3
+    WHERE session = ?1 AND agent = ?2 AND what = 'agent' AND state = 'open' AND at <= ?4
+      AND begun < (SELECT woke FROM sessions WHERE session = ?1)"""
+
 _SEEN = "UPDATE briefs SET seen = ?3 WHERE session = ?1 AND agent = ?2 AND given > 0 AND seen = 0"
 
 
 def session_started(connection: apsw.Connection, event: Row) -> None:
     """A session began, or woke up: then a brief is owed to it."""
-    seq, _, _, _, session, actor, subdir, _, _, payload, _ = event
-    is_over = _is_overtaken(connection, event, "session.ended")
-    connection.execute(_STARTED, (payload, session, subdir, seq, actor, is_over))
-    if not _is_overtaken(connection, event, "session.started"):
+    seq, at, _, _, session, actor, subdir, _, _, payload, _ = event
+    is_overtaken = _is_overtaken(connection, event)
+    connection.execute(_STARTED, (payload, session, subdir, seq, actor, at))
+    if not is_overtaken:
         connection.execute(_OWED, (seq, session, actor, payload))
 
 
 def session_ended(connection: apsw.Connection, event: Row) -> None:
     """A session said goodbye; what is open in it stays open."""
-    if not _is_overtaken(connection, event, "session.started"):
-        _set(connection, "ended = ifnull(?1 ->> 'reason', 'other')", event)
+    if not _is_overtaken(connection, event):
+        _set(connection, f"ended = ifnull(?1 ->> 'reason', 'other'), at = {int(event[1])}", event)
 
 
-def _is_overtaken(connection: apsw.Connection, event: Row, kind: str) -> bool:
-    """Whether a late event comes after one of *kind* that happened since."""
-    if event[8] is None:
-        return False
-    later = "SELECT 1 FROM events WHERE session = ? AND actor = ? AND kind = ? AND at > ? LIMIT 1"
-    return bool(connection.execute(later, (event[4], event[5], kind, event[1])).fetchall())
+def _is_overtaken(connection: apsw.Connection, event: Row) -> bool:
+    """Whether a late event comes after a start or an end that happened since."""
+    later = "SELECT 1 FROM sessions WHERE session = ? AND at > ?"
+    return event[8] is not None and bool(connection.execute(later, (event[4], event[1])).fetchall())
 
 
 def session_forgotten(connection: apsw.Connection, event: Row) -> None:
@@ -203,6 +207,7 @@ def turn_ended(connection: apsw.Connection, event: Row) -> None:
     """The model has answered, and the client lists what still runs in the background."""
     seq, at, _, _, session, actor, _, _, _, payload, _ = event
     connection.execute(_LEFT, (session, actor, seq, at))
+    connection.execute(_LEFT_BEHIND, (session, actor, seq, at))
     if '"background":' in payload:
         connection.execute(_GONE, (payload, session, seq, at))
         connection.execute(_NO_LONGER_LISTED, (session, seq))

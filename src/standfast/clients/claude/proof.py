@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import process
-from standfast.clients.claude.recording import RECIPES
+from standfast.clients.claude.recipes import RECIPES
 from standfast.clients.claude.samples import BEFORE, SAMPLES
 from standfast.clients.claude.settings import TIMEOUT_S
 from standfast.errors import StandfastError
