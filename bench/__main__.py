@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from bench import picture, report
+from bench import hooks, picture, report
 from bench.arms import JournalArm, JsonArray, JsonLines, RawSqlite
 from bench.checkpoints import LangGraph, LangGraphFull
 from bench.measure import TURN, TURNS, Cell, measure_appends, measure_reads
@@ -52,10 +52,14 @@ def main() -> int:
         measure_reads(cells, say)
         for cell in cells:
             cell.arm.close()
+        called = hooks.measure(folder, quick=quick, say=say)
     say("drawing")
     report.show(cells)
+    hooks.show(called)
     picture.draw(cells, BUILD / "bench.png")
     report.keep(cells, BUILD / "bench.json", part="journal_quick" if quick else "journal")
+    part = "hooks_quick" if quick else "hooks"
+    report.keep_part(part, called, BUILD / "bench.json", headline={})
     print(f"\n{BUILD / 'bench.png'}\n{BUILD / 'bench.json'}")
     return 0
 

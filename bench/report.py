@@ -137,16 +137,22 @@ def ratios(cells: Sequence[Cell]) -> dict[str, float]:
 
 
 def keep(cells: Sequence[Cell], path: Path, *, part: str) -> None:
-    """Put our part into the file: beside others' figures of this commit, instead of older ones."""
-    found = _load(path)
-    about = _about()
-    kept = found if found.get("commit", "") == about["commit"] else {}
+    """Put the journal's part into the file."""
     figures: dict[str, object] = {
         "ratios": ratios(cells),
         "appends": [_append_figures(cell) for cell in cells],
         "reads": [_read_figures(cell) for cell in cells],
     }
-    headline = ratios(cells) if part == "journal" else {}
+    keep_part(part, figures, path, headline=ratios(cells) if part == "journal" else {})
+
+
+def keep_part(
+    part: str, figures: dict[str, object], path: Path, *, headline: dict[str, float]
+) -> None:
+    """Put one part into the file: beside other figures of this commit, instead of older ones."""
+    found = _load(path)
+    about = _about()
+    kept = found if found.get("commit", "") == about["commit"] else {}
     whole = {**about, **headline, **kept, **about, **headline, part: figures}
     text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
     draft = path.with_suffix(".json.new")

@@ -10,6 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 LIMIT = 256 * 1024
+
+
+class Redacted(str):
+    """JSON text made of nothing but what the journal holds: redacted when it came in."""
+
+    __slots__ = ()
+
+
 _encoder: Callable[[object], str] | None = None
 
 
@@ -18,7 +26,7 @@ def encode(payload: Mapping[str, object] | str) -> str:
     text = payload if isinstance(payload, str) else _dump(payload)
     if "\n" in text or "\r" in text:  # given as text over several lines: one line is one event
         text = _dump(_load(text))
-    if might_hold_secret(text):
+    if not isinstance(payload, Redacted) and might_hold_secret(text):
         text = _dump(redact_value(_load(text) if isinstance(payload, str) else payload))
     if not text.isascii():  # a lone surrogate has no UTF-8; as an escape it is still JSON
         text = text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -8,9 +8,13 @@ busy timeout has no queue: under 16 writers one made thousands of commits and an
 from __future__ import annotations
 
 import os
+import sys
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 
+from standfast.clock import pause
 from standfast.journal.locks import open_lock, refuse_lockless, take, take_within
+
+_TRIES, _TRY_AGAIN_S = 20, 0.001
 
 
 class Turnstile:
@@ -26,18 +30,34 @@ class Turnstile:
 
     def enter(self, timeout_s: float | None) -> None:
         """Become the writer; None waits for as long as it takes."""
-        try:  # nobody is waiting and nobody writes: four calls, and no more, for every append
+        if self._enter_at_once() or self._enter_soon():
+            return
+        mine = take_within(self._writer_path, timeout_s, self._queue)
+        os.close(self._writer)
+        self._writer = mine
+
+    def _enter_at_once(self) -> bool:
+        """Nobody is waiting and nobody writes: four calls, and no more, for every append."""
+        try:
             flock(self._next, LOCK_EX | LOCK_NB)
             try:
                 flock(self._writer, LOCK_EX | LOCK_NB)
-                return
             finally:
                 flock(self._next, LOCK_UN)
         except OSError as error:
             refuse_lockless(error)
-        mine = take_within(self._writer_path, timeout_s, self._queue)
-        os.close(self._writer)
-        self._writer = mine
+            return False
+        return True
+
+    def _enter_soon(self) -> bool:
+        """A hook tries some more: most writers take a moment, loading threads takes three."""
+        if "threading" in sys.modules:
+            return False
+        for _ in range(_TRIES):
+            pause(_TRY_AGAIN_S)
+            if self._enter_at_once():
+                return True
+        return False
 
     def leave(self) -> None:
         """Let the next one in."""

@@ -6,6 +6,7 @@ only added to. Hook path.
 
 from __future__ import annotations
 
+from standfast.journal.payload import Redacted
 from standfast.wake import brief
 from standfast.wake.brief import length
 from standfast.wake.facts import gather
@@ -50,7 +51,7 @@ def give(
         "characters": length(text),
         "text": text,
     }
-    tx.append("brief.given", encode(fields), author)
+    tx.append("brief.given", Redacted(encode(fields)), author)
     return text
 
 

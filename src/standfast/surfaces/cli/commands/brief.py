@@ -27,8 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Print it; nothing is recorded as given, because nobody knows who reads."""
     context.heal()
-    ask = context.journal.query
     session = _session(context, arguments.session)
+    ask = context.journal.query
     size = brief.MORE if arguments.more else brief.SHORT
     found = facts.gather(ask, session.session, session.client, "asked", most=2 * size.items)
     text = brief.render(found, make_nonce(ask), size)
@@ -43,7 +43,7 @@ def _session(context: Context, named: str | None) -> sessions.Session:
         return sessions.find(ask, ids.session_id(named))
     if context.config.session is not None:
         return sessions.find(ask, context.config.session)
-    newest = sessions.newest(ask, 1)
+    newest = sessions.newest(ask, 1) if context.journal.exists else []
     if not newest:
         raise NothingFound(
             "no session of an agent was recorded here yet",
