@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
+from standfast import disk
 from standfast.clients.claude import proof, settings_file, version
 from standfast.clients.claude.settings import find
 from standfast.errors import Conflict
@@ -321,37 +322,6 @@ def test_a_file_that_the_client_ignores_is_written_with_a_warning(
     assert "! Claude Code ignores this file: line 2 is no plain JSON" in done.stdout
 
 
-def test_a_second_uninstall_finds_nothing(cli: Cli, file: Path) -> None:
-    file.write_text(MINE, encoding="utf-8")
-
-    done = cli("uninstall", "claude")
-
-    assert done.returncode == 0
-    assert "Nothing of Standfast is in ~/.claude/settings.json." in done.stdout
-    assert file.read_text(encoding="utf-8") == MINE
-
-
-def test_a_copy_of_the_settings_as_they_were_is_kept_for_their_owner_alone(
-    cli: Cli, home: Path, file: Path
-) -> None:
-    put_claude(home, OLDEST)
-    file.write_text(MINE, encoding="utf-8")
-
-    cli("install", "claude", "--yes")
-
-    (copy,) = (home / ".local/state/standfast/settings").iterdir()
-    assert copy.read_text(encoding="utf-8") == MINE
-    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-
-
-def test_only_a_few_copies_are_kept(tmp_path: Path) -> None:
-    for number in range(9):
-        settings_file.keep_copy(b"%d" % number, str(tmp_path / "copies"))
-        settings_file.keep_copy(b"%d" % number, str(tmp_path / "copies"))
-
-    assert len(list((tmp_path / "copies").iterdir())) == 5
-
-
 def test_a_link_stays_and_the_file_behind_it_is_written(
     cli: Cli, home: Path, file: Path, tmp_path: Path
 ) -> None:
@@ -502,6 +472,30 @@ def test_hooks_that_stop_answering_are_taken_out_again(
     assert not launcher(home).exists()
 
 
+def test_a_second_uninstall_finds_nothing(cli: Cli, file: Path) -> None:
+    file.write_text(MINE, encoding="utf-8")
+
+    done = cli("uninstall", "claude")
+
+    assert done.returncode == 0
+    assert "Nothing of Standfast is in ~/.claude/settings.json." in done.stdout
+    assert file.read_text(encoding="utf-8") == MINE
+
+
+@pytest.mark.req("PLAT-01")
+def test_a_no_leaves_the_launcher_of_another_standfast_as_it_was(home: Path, file: Path) -> None:
+    put_claude(home, OLDEST)
+    theirs = home / ".local/share/standfast/hook"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+
+    status, _ = in_terminal(b"n\n", "install", "claude")
+
+    assert status == 1
+    assert theirs.read_text(encoding="utf-8") == "#!/bin/sh\nexit 0\n"
+    assert [path.name for path in theirs.parent.iterdir()] == ["hook"]
+
+
 # Somebody else writes at the same time.
 
 
@@ -516,7 +510,7 @@ def change_while(file: Path, edits: int) -> settings_file.Change:
         return f"{text} and ours"
 
     target = settings_file.SettingsFile(str(file), str(file))
-    return settings_file.change(target, edit, copies=str(file.parent / "copies"))
+    return settings_file.change(target, edit)
 
 
 def test_what_somebody_wrote_meanwhile_is_what_gets_edited(tmp_path: Path) -> None:
@@ -529,6 +523,24 @@ def test_what_somebody_wrote_meanwhile_is_what_gets_edited(tmp_path: Path) -> No
     assert change.before == b"theirs 2"
 
 
+def test_edit_at_the_last_instant_is_put_back_and_edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text("theirs", encoding="utf-8")
+    swap, late = disk.swap, iter([b"theirs, late"])
+
+    def edited_before(*names: int | str) -> bool:
+        for data in late:  # after the last look, before the exchange
+            file.write_bytes(data)
+        return swap(*names)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(disk, "swap", edited_before)
+    change_while(file, edits=0)
+
+    assert file.read_text(encoding="utf-8") == "theirs, late and ours"
+
+
 def test_a_file_that_never_rests_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text("theirs", encoding="utf-8")
@@ -537,7 +549,7 @@ def test_a_file_that_never_rests_is_refused(tmp_path: Path) -> None:
         change_while(file, edits=99)
 
     assert file.read_text(encoding="utf-8") == "theirs 3"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["copies", "settings.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["settings.json"]
 
 
 @pytest.mark.alone

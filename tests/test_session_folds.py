@@ -173,7 +173,7 @@ def test_background_command_ends_when_the_client_no_longer_lists_it(journal: Jou
     tell(journal, "turn.ended", background=["shell-a", "shell-b"])  # b does not come back to life
 
     assert before == {"a": "background", "b": "background", "c": "background"}
-    assert states(journal, "call") == {"a": "background", "b": "done", "c": "done"}
+    assert states(journal, "call") == {"a": "background", "b": "unseen", "c": "unseen"}
     assert verify(journal).problems == []
 
 
@@ -183,7 +183,7 @@ def test_list_from_a_spool_ends_no_command_that_is_newer(journal: Journal) -> No
         tx.append("tool.ended", {"id": "b", "background": "y"}, author("s1"), at=3_000)
         tx.append("turn.ended", {"background": []}, author("s1"), origin=SPOOL, at=2_000)
 
-    assert states(journal, "call") == {"a": "done", "b": "background"}
+    assert states(journal, "call") == {"a": "unseen", "b": "background"}
 
 
 def test_background_of_one_session_is_not_ended_by_another(journal: Journal) -> None:
@@ -221,13 +221,14 @@ def test_subagent_has_its_label_whenever_its_call_comes_back(journal: Journal, o
     assert verify(journal).problems == []
 
 
-def test_subagent_that_ended_is_not_at_work_again(journal: Journal) -> None:
+@pytest.mark.parametrize("told", [True, False])
+def test_subagent_that_ended_is_not_at_work_again(journal: Journal, *, told: bool) -> None:
     tell(journal, "agent.started", id="a1", words="audit")
-    tell(journal, "agent.ended", actor="a1", id="a1")
+    tell(journal, "agent.ended", actor="a1", id="a1", **({"text": "two races"} if told else {}))
     tell(journal, "agent.started", id="a1", words="audit")
     tell(journal, "tool.ended", id="c", tool="Agent", words="audit", agent="a1", running=1)
 
-    assert states(journal, "agent") == {"a1": "done"}
+    assert states(journal, "agent") == {"a1": "done" if told else "silent"}
 
 
 # Tasks: the client's own list.
@@ -377,13 +378,30 @@ def test_late_start_undoes_no_end_that_came_after_it(journal: Journal) -> None:
     assert journal.query("SELECT count(*) FROM briefs WHERE why = 'compact'") == [(0,)]
 
 
-def test_subagent_of_an_earlier_life_is_left_behind_after_the_next_turn(journal: Journal) -> None:
+def test_work_of_an_earlier_life_stays_in_flight_until_somebody_knows(journal: Journal) -> None:
     tell(journal, "agent.started", id="a1", words="audit")
+    tell(journal, "tool.started", id="t1", tool="Bash", words="./deploy prod")
     tell(journal, "session.started", source="resume", client="claude")
-    during = states(journal, "agent")
-    tell(journal, "agent.started", id="a2", words="audit again")
+    tell(journal, "tool.started", id="t2", tool="Bash", words="refused")
     tell(journal, "turn.ended", text="done")
 
-    assert during == {"a1": "open"}
-    assert states(journal, "agent") == {"a1": "left", "a2": "open"}
+    assert states(journal, "agent") == {"a1": "open"}
+    assert states(journal, "call") == {"t1": "open", "t2": "left"}
+    assert verify(journal).problems == []
+
+
+@pytest.mark.parametrize("kind", ["prompt", "compaction.begun"])
+def test_call_that_was_stopped_by_hand_is_not_in_flight(journal: Journal, kind: str) -> None:
+    tell(journal, "tool.started", id="t1", tool="Bash", words="touch deployed")
+    tell(journal, kind, actor="user" if kind == "prompt" else "claude", trigger="manual", text="x")
+
+    assert states(journal, "call") == {"t1": "left"}
+
+
+def test_what_ended_while_hooks_were_off_is_not_said_to_run(journal: Journal) -> None:
+    tell(journal, "tool.started", id="t1", tool="Bash", words="npm test")
+    journal.append("hooks.off", {})
+    journal.append("hooks.on", {})
+
+    assert states(journal, "call") == {"t1": "left"}
     assert verify(journal).problems == []

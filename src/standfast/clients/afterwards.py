@@ -21,4 +21,3 @@ def tidy(call: Call, journal: Journal) -> None:
     if call.wakes:
         journal.mirror()
         journal.checkpoint()
-    journal.abandon()

@@ -1,7 +1,6 @@
-"""What the files of a checkout tell without starting git: its branch, and new commits.
+"""What the files of a checkout tell without starting git: its branch, and how HEAD has moved.
 
-git writes every move of HEAD to a log, with the commit's subject. A call's commits are the
-lines that were added to it between the call's begin and its end. Hook path.
+git writes every move of HEAD to a log, with the commit's subject. Hook path.
 """
 
 from __future__ import annotations
@@ -13,9 +12,20 @@ from standfast.errors import StandfastError
 from standfast.journal import place
 
 _LIMIT = 64 * 1024
-_MAKES_A_COMMIT = ("commit", "merge", "cherry-pick", "revert", "am", "pull", "rebase")
 _LONGEST_BRANCH = 200
 _HEX = frozenset("0123456789abcdef")
+
+
+class Move:
+    """HEAD went from one commit to another: by what, and what the log says of it."""
+
+    __slots__ = ("action", "new", "old", "subject")
+
+    def __init__(self, old: str, new: str, action: str, subject: str) -> None:
+        self.old = old
+        self.new = new
+        self.action = action
+        self.subject = subject
 
 
 class Checkout:
@@ -27,9 +37,13 @@ class Checkout:
         self.folder = place.git_dir(start)
 
     @property
-    def name(self) -> str:
-        """Which worktree of its repository this is; `.git` for the main one."""
-        return os.path.basename(self.folder or "")
+    def id(self) -> str:
+        """What tells this checkout from every other on this machine."""
+        try:
+            found = os.stat(self.folder or "")
+        except OSError:
+            return ""
+        return f"{found.st_dev:x}-{found.st_ino:x}"
 
     def branch(self) -> str | None:
         """The branch that is checked out, or a short commit when none is."""
@@ -46,12 +60,12 @@ class Checkout:
         except OSError:
             return 0
 
-    def commits_since(self, size: int) -> list[tuple[str, str]]:
-        """Commits that the log gained since it had that size: hash and subject, oldest first."""
+    def moves_since(self, size: int) -> list[Move]:
+        """How HEAD moved since its log had that size, oldest first."""
         if self.folder is None or self.log_size() <= size:
             return []
         lines = self._read("logs/HEAD", since=size).splitlines()
-        return [found for line in lines if (found := _commit(line)) is not None]
+        return [found for line in lines if (found := _move(line)) is not None]
 
     def _path(self, name: str) -> str:
         return os.path.join(self.folder or "/nowhere", name)
@@ -69,14 +83,12 @@ class Checkout:
             os.close(fd)
 
 
-def _commit(line: str) -> tuple[str, str] | None:
+def _move(line: str) -> Move | None:
     """One line of the log: `old new name <mail> time zone<TAB>action: subject`."""
     moved, tab, told = line.partition("\t")
-    hashes = moved.split(" ", 2)
+    old, _, rest = moved.partition(" ")
+    new = rest.partition(" ")[0]
     action, _, subject = told.partition(": ")
-    if not tab or len(hashes) < 3 or not action.startswith(_MAKES_A_COMMIT):  # noqa: PLR2004  # as above
+    if not tab or not new or not (_HEX.issuperset(old) and _HEX.issuperset(new)):
         return None
-    commit = hashes[1]
-    if not set(commit) <= _HEX or "(start)" in action or "(finish)" in action:
-        return None
-    return commit, subject
+    return Move(old, new, action, subject)

@@ -54,27 +54,33 @@ def _fill_closed_streams() -> None:
 
 def _first_words(until: float) -> bytes:
     """How the payload begins: enough to tell how long the client will wait."""
-    if not select.select([0], [], [], max(0.0, until - time.monotonic()))[0]:
-        return b""
-    return os.read(0, _HEAD)
+    return os.read(0, _HEAD) if _is_ready(0, until) else b""
+
+
+def _is_ready(fd: int, until: float) -> bool:
+    """Whether there is something to read, or the end, before the time is up."""
+    watch = select.poll()  # select itself refuses the high numbers that a client may leave us
+    watch.register(fd, select.POLLIN)
+    return bool(watch.poll(max(0.0, until - time.monotonic()) * 1000))
 
 
 def _wakes(head: bytes) -> bool:
-    """Whether this is a call that has the longer time; text of others cannot hold such a key."""
-    plain = head.replace(b'": "', b'":"')
-    return any(f'"hook_event_name":"{event}"'.encode() in plain for event in WAKES)
+    """Whether this call has the longer time: the client's own key comes before any tool's."""
+    _, _, rest = head.partition(b'"hook_event_name"')
+    event = rest.lstrip(b': "').partition(b'"')[0]
+    return event.decode("ascii", "replace") in WAKES
 
 
 def _wait(pipe: int, until: float) -> bytes | None:
     """What the child says until it closes the pipe; None when the time is up."""
     said = b""
-    while select.select([pipe], [], [], max(0.0, until - time.monotonic()))[0]:
+    while _is_ready(pipe, until):
         part = os.read(pipe, _OUTPUT_LIMIT)
         if not part:
             return said
         said += part
     os.close(pipe)  # at once: from now on the child can tell that nobody listens
-    return None
+    return said or None  # an answer is written in one piece
 
 
 def _child(pid: str, head: bytes, parents: int, answer: int) -> int:

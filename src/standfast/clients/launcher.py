@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 from standfast import disk, xdg
 from standfast.clients import bundle
-from standfast.errors import StandfastError, ThrowawayEnvironment
+from standfast.errors import ThrowawayEnvironment
 from standfast.journal import lost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MODE = 0o755
-_CACHES = ("/uv/archive-", "/uv/builds-", "/pipx/.cache/", "/.cache/pipx/")
+_CACHES = ("/uv/archive-", "/uv/builds-", "/uv/environments-", "/pipx/.cache/", "/.cache/pipx/")
 
 _TEXT = """\
 #!/bin/sh
@@ -69,41 +69,58 @@ def put(environ: Mapping[str, str]) -> bool:
     """Write the launcher if it is not there as it should be; whether it was written."""
     refuse_throwaway()
     target, data = path(environ), text().encode()
-    disk.make_folder(os.path.dirname(target))
-    _put_bundle(os.path.join(os.path.dirname(target), bundle.FILE))
     if is_there(environ):
         return False
+    disk.make_folder(os.path.dirname(target))
+    disk.replace(_beside(environ), bundle.make())
     disk.replace(target, data, mode=MODE)
     return True
 
 
-def _put_bundle(target: str) -> None:
-    try:
-        current = bundle.is_current(disk.read_regular(target))
-    except (OSError, StandfastError):
-        current = False
-    if not current:
-        disk.replace(target, bundle.make())
-
-
 def is_there(environ: Mapping[str, str]) -> bool:
-    """Whether the launcher is in place, and starts the Standfast that runs now."""
+    """Whether the launcher is in place, quick, and starts the Standfast that runs now."""
+    found, modules = snapshot(environ)
+    is_ours = found == text().encode() and os.access(path(environ), os.X_OK)
+    return is_ours and modules is not None and bundle.is_current(modules)
+
+
+def snapshot(environ: Mapping[str, str]) -> tuple[bytes | None, bytes | None]:
+    """The launcher and its bundle as they are, for `restore`."""
+    return _read(path(environ)), _read(_beside(environ))
+
+
+def restore(environ: Mapping[str, str], before: tuple[bytes | None, bytes | None]) -> None:
+    """Put both back as they were."""
+    for target, data, mode in (
+        (path(environ), before[0], MODE),
+        (_beside(environ), before[1], disk.FILE_MODE),
+    ):
+        if data is None:
+            disk.forget(target)
+        else:
+            disk.replace(target, data, mode=mode)
+
+
+def _read(target: str) -> bytes | None:
     try:
-        found = disk.read_regular(path(environ))
+        return disk.read_regular(target)
     except FileNotFoundError:
-        return False
-    return found == text().encode() and os.access(path(environ), os.X_OK)
+        return None
+
+
+def _beside(environ: Mapping[str, str]) -> str:
+    return os.path.join(os.path.dirname(path(environ)), bundle.FILE)
 
 
 def remove(environ: Mapping[str, str]) -> None:
     """Take the launcher away; nothing may name it any more."""
     disk.forget(path(environ))
-    disk.forget(os.path.join(os.path.dirname(path(environ)), bundle.FILE))
+    disk.forget(_beside(environ))
 
 
 def refuse_throwaway(prefix: str = sys.prefix, package: str = __file__) -> None:
     """An environment that a tool made for one call will be gone when the first hook needs it."""
-    if not package.startswith(os.path.realpath(prefix) + os.sep):
+    if not os.path.realpath(package).startswith(os.path.realpath(prefix) + os.sep):
         return  # a source checkout, which somebody keeps
     reason = _why_throwaway(os.path.realpath(prefix))
     if reason:

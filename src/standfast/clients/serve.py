@@ -55,7 +55,7 @@ class Call:
             raise BadName("it names no event")
         self.event = event
         self.session = ids.session_id(session)
-        self.agent = ids.name(agent, what="agent") if agent else None
+        self.agent = _as_name(agent) if agent else None
         self.cwd = cwd if cwd and os.path.isabs(cwd) and "\0" not in cwd else _here()
         self.tool = tool or ""
         self.place = _place(environ, self.cwd)
@@ -68,6 +68,14 @@ class Call:
     def author(self, actor: str) -> Author:
         """Who says a fact of this call."""
         return Author(actor, session=self.session, subdir=self.place.subdir)
+
+
+def _as_name(agent: str) -> str:
+    """A teammate's id holds an `@`: what no name may hold becomes a dash."""
+    plain = "".join(
+        char if char.isascii() and (char.isalnum() or char in "._-") else "-" for char in agent
+    )
+    return ids.name(plain.strip("._-")[:64] or "unnamed", what="agent")
 
 
 def _here() -> str:
@@ -113,8 +121,11 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
     journal = Journal(call.place.folder, lock_timeout_s=_patience(call), checkpoint=False)
     try:
         place.refuse_foreign(call.place)
+        if call.event == "SessionStart":
+            _bring_home(call, journal)
         output, owed = _record(call, found, journal)
     except (StandfastError, OSError) as error:
+        journal.let_go()
         _keep_elsewhere(call, found, error)
         _say(answer, ANSWER)
         return
@@ -128,6 +139,21 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         afterwards.tidy(call, journal)
     except (StandfastError, OSError):
         pass  # the fact is safe: the next call finds the same to do
+    finally:
+        journal.let_go()
+
+
+def _bring_home(call: Call, journal: Journal) -> None:
+    """A brief must know what had to be kept in the spool."""
+    from standfast.journal import spool
+
+    try:
+        if spool.is_used(journal.folder):
+            from standfast.journal import strays
+
+            strays.merge(journal, xdg.temporaries(call.environ))
+    except (StandfastError, OSError):
+        pass  # the brief then knows as much as the journal does
 
 
 def _patience(call: Call) -> float:
@@ -184,6 +210,7 @@ def _spool(call: Call, fact: Fact) -> bool:
     for _ in range(_SPOOL_TRIES):
         try:
             disk.refuse_link(call.place.folder)
+            place.refuse_foreign(call.place)
             spool.keep(call.place.folder, fact.kind, call.payload.write(fact.fields), author, at=at)
         except JournalBusy:
             continue
@@ -199,11 +226,13 @@ def _tell_garbled(given: Payload, environ: Mapping[str, str], error: StandfastEr
     if here.is_off:
         return
     why = f"a hook payload of {given.size:,} bytes could not be read: {error.problem}"
+    journal = Journal(here.folder, lock_timeout_s=_LOCK_S, checkpoint=False)
     try:
         place.refuse_foreign(here)
-        journal = Journal(here.folder, lock_timeout_s=_LOCK_S, checkpoint=False)
         journal.append("gap", given.write({"facts": 1, "why": why}), Author("standfast"))
     except (StandfastError, OSError):
         from standfast.journal import lost
 
         lost.mark(environ, here.root, why)
+    finally:
+        journal.let_go()

@@ -51,9 +51,10 @@ _LABELLED = """
       ifnull(?1 ->> 'words', ''), ?4, iif(?1 ->> 'running', 0, ?4), ?5
     WHERE ?1 ->> 'agent' IS NOT NULL
     ON CONFLICT (session, what, key) DO UPDATE SET words = excluded.words,
-      ended = iif(state = 'open' OR state = 'done' AND ?1 ->> 'text' IS NOT NULL,
+      ended = iif(state = 'open' OR state = 'silent' AND excluded.state = 'done',
                   excluded.ended, ended),
-      state = iif(state = 'open', excluded.state, state)"""
+      state = iif(state = 'open' OR state = 'silent' AND excluded.state = 'done',
+                  excluded.state, state)"""
 
 _EDITED = """
     INSERT INTO work SELECT ?2, 'file', ?1 ->> 'file', ?3, 'edited', '', ?4, ?4, ?5
@@ -78,6 +79,15 @@ _DROPPED_TASKS = """
     WHERE ?1 ->> 'whole' AND session = ?2 AND what = 'task' AND at <= ?4
       AND key NOT IN (SELECT value ->> 'id' FROM json_each(?1, '$.tasks'))"""
 
+_MADE = """
+    INSERT INTO work SELECT ?2, 'commit', ?1 ->> 'commit', ?3, 'made',
+      ifnull(?1 ->> 'words', ''), ?4, ?4, ?5 WHERE ?1 ->> 'commit' IS NOT NULL
+    ON CONFLICT (session, what, key) DO UPDATE SET state = 'made', ended = excluded.ended"""
+
+_NO_LONGER_THERE = """
+    UPDATE work SET state = 'gone', ended = ?3 WHERE session = ?2 AND what = 'commit'
+      AND key IN (SELECT value FROM json_each(?1, ?4))"""
+
 # What the client calls a command in the background, and which call began it.
 _SHELL = """
     INSERT OR IGNORE INTO work
@@ -91,21 +101,17 @@ _GONE = """
       AND key NOT IN (SELECT value FROM json_each(?1, '$.background') WHERE value IS NOT NULL)"""
 
 _NO_LONGER_LISTED = """
-    UPDATE work SET state = 'done', ended = ?2
+    UPDATE work SET state = 'unseen', ended = ?2
     WHERE session = ?1 AND what = 'call' AND state = 'background' AND key IN (
       SELECT words FROM work AS shell INDEXED BY work_by_state WHERE shell.state = 'done'
         AND shell.what = 'shell' AND shell.session = ?1 AND shell.ended = ?2)"""
 
 # A turn ends when all its calls are over: those that did not say so were refused or broken off.
+# Not those of an earlier life of the client: nobody knows whether they took effect.
 _LEFT = """
     UPDATE work INDEXED BY work_by_state SET state = 'left', ended = ?3
-    WHERE session = ?1 AND agent = ?2 AND what = 'call' AND state = 'open' AND at <= ?4"""
-
-# A subagent dies with its client: one of an earlier life will not say so itself.
-_LEFT_BEHIND = """
-    UPDATE work INDEXED BY work_by_state SET state = 'left', ended = ?3
-    WHERE session = ?1 AND agent = ?2 AND what = 'agent' AND state = 'open' AND at <= ?4
-      AND begun < (SELECT woke FROM sessions WHERE session = ?1)"""
+    WHERE session = ?1 AND agent = ?2 AND what = 'call' AND state = 'open' AND at <= ?4
+      AND begun > ifnull((SELECT woke FROM sessions WHERE session = ?1), 0)"""
 
 _SEEN = "UPDATE briefs SET seen = ?3 WHERE session = ?1 AND agent = ?2 AND given > 0 AND seen = 0"
 
@@ -138,7 +144,12 @@ def session_forgotten(connection: apsw.Connection, event: Row) -> None:
 
 
 def compaction_begun(connection: apsw.Connection, event: Row) -> None:
-    """How full the context was; a subagent's is not the session's, and not every begin succeeds."""
+    """How full the context was; a subagent's is not the session's, and not every begin succeeds.
+
+    Who compacts by hand has stopped whatever was running.
+    """
+    if '"manual"' in event[9]:
+        connection.execute(_LEFT, (event[4], event[5], event[0], event[1]))
     _set(
         connection,
         "tokens = ifnull(?1 ->> 'tokens', tokens), window = ifnull(?1 ->> 'window', window)",
@@ -152,6 +163,22 @@ def _set(
 ) -> None:
     sql = f"UPDATE sessions SET {change} WHERE session = ?2 AND {condition}"  # noqa: S608  # our own words
     connection.execute(sql, (event[9], event[4], event[5]))
+
+
+def prompt_given(connection: apsw.Connection, event: Row) -> None:
+    """The user speaks again: a call that has not come back by now was refused or stopped."""
+    rows = connection.execute("SELECT client FROM sessions WHERE session = ?", (event[4],))
+    for (client,) in rows.fetchall():
+        connection.execute(_LEFT, (event[4], client, event[0], event[1]))
+
+
+def hooks_switched_on(connection: apsw.Connection, event: Row) -> None:
+    """Nobody was there to see how anything ended."""
+    connection.execute(
+        "UPDATE work INDEXED BY work_by_state SET state = 'left', ended = ?"
+        " WHERE state IN ('open', 'background') AND what IN ('call', 'agent', 'shell')",
+        (event[0],),
+    )
 
 
 def tool_started(connection: apsw.Connection, event: Row) -> None:
@@ -185,8 +212,9 @@ def agent_started(connection: apsw.Connection, event: Row) -> None:
 
 
 def agent_ended(connection: apsw.Connection, event: Row) -> None:
-    """A subagent has said its last word."""
-    _close(connection, event, "agent", "done")
+    """A subagent is over, and its calls with it; older clients do not tell its last words here."""
+    _close(connection, event, "agent", "done" if '"text":' in event[9] else "silent")
+    connection.execute(_LEFT, (event[4], event[5], event[0], event[1]))
     _see(connection, event)
 
 
@@ -203,11 +231,22 @@ def tasks_told(connection: apsw.Connection, event: Row) -> None:
     connection.execute(_DROPPED_TASKS, (payload, session, seq, at))
 
 
+def commit_seen(connection: apsw.Connection, event: Row) -> None:
+    """A commit stands; those that it replaces do not."""
+    seq, at, _, _, session, actor, _, _, _, payload, _ = event
+    connection.execute(_NO_LONGER_THERE, (payload, session, seq, "$.replaces"))
+    connection.execute(_MADE, (payload, session, actor, seq, at))
+
+
+def commit_gone(connection: apsw.Connection, event: Row) -> None:
+    """Commits were taken back."""
+    connection.execute(_NO_LONGER_THERE, (event[9], event[4], event[0], "$.commits"))
+
+
 def turn_ended(connection: apsw.Connection, event: Row) -> None:
     """The model has answered, and the client lists what still runs in the background."""
     seq, at, _, _, session, actor, _, _, _, payload, _ = event
     connection.execute(_LEFT, (session, actor, seq, at))
-    connection.execute(_LEFT_BEHIND, (session, actor, seq, at))
     if '"background":' in payload:
         connection.execute(_GONE, (payload, session, seq, at))
         connection.execute(_NO_LONGER_LISTED, (session, seq))
@@ -241,12 +280,16 @@ SESSION_FOLDS: Mapping[str, Fold] = {
     "session.ended": session_ended,
     "session.forgotten": session_forgotten,
     "compaction.begun": compaction_begun,
+    "prompt": prompt_given,
+    "hooks.on": hooks_switched_on,
     "tool.started": tool_started,
     "tool.ended": tool_ended,
     "tool.failed": tool_failed,
     "agent.started": agent_started,
     "agent.ended": agent_ended,
     "tasks.told": tasks_told,
+    "commit.seen": commit_seen,
+    "commit.gone": commit_gone,
     "turn.ended": turn_ended,
     "brief.given": brief_given,
     "brief.missed": brief_missed,

@@ -201,6 +201,10 @@ class Journal:
         """Bring the mirror up to date and let go; what was recorded needs neither."""
         if self._unmirrored:
             self.mirror()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Give every file back, and leave the mirror to others."""
         self.abandon()
         if self._turnstile is not None:
             self._turnstile.close()

@@ -81,13 +81,19 @@ def merge(
     with journal.writing() as tx:
         new = sum(_take_spooled(tx, slot, stray) for slot, stray in found.spooled)
         new += sum(_take_posted(tx, path, stray) for path, stray in found.posted)
-        if found.gaps:
-            why = "journal and spool had no room"
-            tx.append("gap", {"facts": found.gaps, "why": why}, STANDFAST)
-            tx.set(_GAPS, {"told": spool.gaps(journal.folder)})
+        _tell_gaps(tx, spool.gaps(journal.folder))
         _tell_lost(tx, found.marks)
     _free(journal, found)
     return new
+
+
+def _tell_gaps(tx: Writing, counted: int) -> None:
+    """What is new of the spool's count; asked inside, because others merge at the same time."""
+    rows = tx.execute("SELECT value ->> 'told' FROM cells WHERE key = ?", (_GAPS,))
+    new = counted - (int(str(rows[0][0])) if rows else 0)
+    if new > 0:
+        tx.append("gap", {"facts": new, "why": "journal and spool had no room"}, STANDFAST)
+        tx.set(_GAPS, {"told": counted})
 
 
 def _tell_lost(tx: Writing, marks: Sequence[tuple[str, str]]) -> None:

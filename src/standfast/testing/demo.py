@@ -223,7 +223,9 @@ def _judge(stage: Stage, shown: str, facts: Sequence[Fact], took_ms: Sequence[in
     if lost or repeated:
         stage.say("\nThe model was not told what it should have been.", "bold red")
         return 1
-    stage.say("\nFor your own sessions:  standfast install claude    (undo: standfast uninstall)")
+    stage.say(
+        "\nFor your own sessions:  .venv/bin/standfast install claude    (undo: uninstall claude)"
+    )
     stage.say("More:                   docs/tutorial.md, and `make storm` for the journal alone")
     return 0
 

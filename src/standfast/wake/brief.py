@@ -17,14 +17,18 @@ if TYPE_CHECKING:
     from standfast.wake.facts import Facts
 
     Lines = list[tuple[int, str]]  # each with a rank: the lowest are kept first
-    Section = tuple[str, Lines]  # a title, which may be empty, and what stands under it
+    Section = tuple[str, Lines, int]  # a title, which may be empty, its lines, how many there are
 
 _ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _LONGEST_NAME = 24
 _ABREAST = 3  # calls in flight that rank alike: what is begun twice does the most harm
-_BEGINS_TAG = frozenset("/!?|_")
+_BEGINS_NO_TAG = frozenset(" \t\n<=(-0123456789")
 _FOOT = "More: standfast brief --more"
+_LEFT_OUT = " [cut] "
+_NEW_LINE = "\n"
+_LATE = 8
+_HEAD = 60
 _WOKE = {
     "compact": "your context was compacted",
     "resume": "you were resumed",
@@ -34,19 +38,27 @@ _WOKE = {
 
 
 class Size:
-    """How much a brief may hold: in all, of each kind, of one text that matters, of any other."""
+    """How much a brief may hold, in all and of each kind: *vital* is what the user said.
 
-    __slots__ = ("characters", "items", "long", "short")
+    And of one text: the newest prompt, one that matters, any other.
+    """
 
-    def __init__(self, *, characters: int, items: int, long: int, short: int) -> None:
+    __slots__ = ("characters", "items", "long", "newest", "short", "vital")
+
+    def __init__(
+        self, *, characters: int, vital: int, items: int, newest: int, long: int, short: int
+    ) -> None:
         self.characters = characters
+        self.vital = vital
         self.items = items
+        self.newest = newest
         self.long = long
         self.short = short
 
 
-SHORT = Size(characters=1_950, items=6, long=280, short=100)  # all of it in the vital first 2,000
-MORE = Size(characters=9_900, items=40, long=900, short=300)  # the client cuts at 10,000
+# All of it in the vital first 2,000; the client cuts at 10,000.
+SHORT = Size(characters=1_950, vital=30, items=6, newest=340, long=280, short=100)
+MORE = Size(characters=9_900, vital=100, items=40, newest=4_000, long=900, short=300)
 
 
 class Voice:
@@ -64,6 +76,15 @@ class Voice:
         words = _within(plain, limit or self.size.short).replace(self.mark, "····")
         return f"«{self.mark} {words} {self.mark}»"
 
+    def quote_both_ends(self, text: str, limit: int) -> str:
+        """A request often ends with what matters: of a long one the middle is left out."""
+        line = " ".join(text.split())
+        if length(line) <= limit:
+            return self.quote(line, limit)
+        half = (limit - len(_LEFT_OUT)) // 2
+        tail = line[-half:] if line.isascii() else line[-(half // 2) :]
+        return self.quote(_within(line, half) + _LEFT_OUT + tail, limit)
+
     def name(self, text: str) -> str:
         """A name as it is, where it can be nothing else; otherwise quoted."""
         is_plain = 0 < len(text) <= _LONGEST_NAME and _NAMES.issuperset(text)
@@ -73,7 +94,7 @@ class Voice:
 def _without_tags(text: str) -> str:
     """Clients put our text between tags: none that is quoted may look like theirs."""
     first, *rest = text.split("<")
-    parts = (f" {part}" if part[:1].isalpha() or part[:1] in _BEGINS_TAG else part for part in rest)
+    parts = (part if not part or part[0] in _BEGINS_NO_TAG else f" {part}" for part in rest)
     return "<".join([first, *parts])
 
 
@@ -110,10 +131,11 @@ def render(facts: Facts, mark: str, size: Size, *, known: Sequence[str] = ()) ->
 
 
 def _addition(facts: Facts, mark: str, fitted: list[tuple[str, list[str]]], known: set[str]) -> str:
+    heads = {line[:_HEAD] for line in known if line.startswith(" ")}  # a prompt may be cut anew
     new = [
         line
         for title, lines in fitted
-        for line in _titled(title, [line for line in lines if line not in known])
+        for line in _titled(title, [x for x in lines if x not in known and x[:_HEAD] not in heads])
     ]
     said = _fresh(facts) if new else "nothing was recorded since"
     return "\n".join([f"(standfast {mark} · adds to the brief above · {said})", *new])
@@ -141,16 +163,17 @@ def _head(facts: Facts, voice: Voice) -> list[str]:
 def _asked(facts: Facts, voice: Voice) -> Section:
     size = voice.size
     if facts.is_subagent:
-        words = voice.quote(facts.asked, size.long + size.long // 2)
-        return "YOU WERE ASKED (quoted)", [(0, f" {words}")] if facts.asked else []
-    found, first = facts.prompts[: size.items], facts.first_prompt
+        words = voice.quote_both_ends(facts.asked, size.newest)
+        return "YOU WERE ASKED (quoted)", [(0, f" {words}")] if facts.asked else [], 0
+    found, first = facts.prompts[: size.vital], facts.first_prompt
     if first is not None and first not in found:  # what it all began with
-        found = [*found[: size.items - 1], first]
-    lines = [
-        (rank + 1 if rank else 0, f" {clock.local_clock(at)} {voice.quote(text, size.long)}")
-        for rank, (at, text) in enumerate(found)
-    ]
-    return "THE USER ASKED (quoted, newest last)", lines[::-1]
+        found = [*found[: size.vital - 1], first]
+    lines: Lines = []
+    for age, (at, text) in enumerate(found):
+        rank = 0 if age == 0 else 2 if (at, text) == first else min(age + 1, _LATE)
+        words = voice.quote_both_ends(text, size.long if age else size.newest)
+        lines.append((rank, f" {clock.local_clock(at)} {words}"))
+    return "THE USER ASKED (quoted, newest last)", lines[::-1], facts.all_prompts
 
 
 def _in_flight(facts: Facts, voice: Voice) -> Section:
@@ -163,7 +186,7 @@ def _in_flight(facts: Facts, voice: Voice) -> Section:
         since = _since(clock.local_clock(at), state, cut_off=begun < facts.woke)
         rank = len(lines) // _ABREAST
         lines.append((rank, f"- {name} {voice.quote(words)}, {since}"))
-    return "IN FLIGHT, end not recorded: do not start again", lines
+    return "IN FLIGHT, end not recorded: do not start again", lines, 0
 
 
 def _since(begun: str, state: str, *, cut_off: bool) -> str:
@@ -175,23 +198,24 @@ def _since(begun: str, state: str, *, cut_off: bool) -> str:
 def _next(facts: Facts, voice: Voice) -> Section:
     """A step is recorded or follows from a protocol's rule; it is never guessed."""
     if facts.is_subagent:
-        return "", []
+        return "", [], 0
     tasks = facts.tasks[: voice.size.items]
     waiting = "" if facts.is_answered else " The newest prompt has no recorded answer."
     lines = [(0, f"NEXT: not recorded.{waiting}{' Task list:' if tasks else ''}")]
     for rank, (key, words, state) in enumerate(tasks):
         begun = " (begun)" if state == "in_progress" else ""
         lines.append((rank + 2, f"- {voice.name(key)}{begun} {voice.quote(words)}"))
-    return "", lines
+    return "", lines, 0
 
 
 def _decisions(facts: Facts, voice: Voice) -> Section:
     lines: Lines = []
-    for rank, (key, text, actor, at, origin) in enumerate(facts.decisions[: voice.size.items]):
+    for age, (key, text, actor, at, origin) in enumerate(facts.decisions[: voice.size.vital]):
         unverified = ", unverified" if origin else ""
         source = f"({voice.name(actor)}, {clock.local_clock(at)}{unverified})"
+        rank = age + 1 if age else 0
         lines.append((rank, f"- {key} {voice.quote(text, voice.size.long)} {source}"))
-    return "DECISIONS that bind you", lines[::-1]
+    return "DECISIONS that bind you", lines[::-1], facts.all_decisions
 
 
 def _results(facts: Facts, voice: Voice) -> Section:
@@ -199,54 +223,75 @@ def _results(facts: Facts, voice: Voice) -> Section:
     for rank, (at, words, state, status, detail, _, name) in enumerate(facts.results):
         what = f"{'subagent ' if name == 'subagent' else ''}{voice.quote(words)}"
         how = _outcome(state, status, detail.strip(), voice)
-        lines.append((rank + 1, f"- {clock.local_clock(at)} {what}: {how}"))
-    return "LAST RESULTS", lines[: voice.size.items][::-1]
+        lines.append((rank + 2, f"- {clock.local_clock(at)} {what}: {how}"))
+    return "LAST RESULTS", lines[: voice.size.items][::-1], 0
 
 
 def _outcome(state: str, status: int | None, detail: str, voice: Voice) -> str:
+    """Without an error a call may still have said no: clients tell no status then."""
+    if state == "unseen":
+        return "ended in the background, how is not recorded"
+    if state == "left":
+        return "refused or stopped, its end is not recorded"
     if state != "failed":
-        return f"ended, {voice.quote(detail)}" if detail else "ended 0"
+        return f"ended, {voice.quote(detail.rpartition(_NEW_LINE)[2])}" if detail else "ended"
     first, _, rest = detail.partition("\n")
     return f"failed{'' if status is None else f' {status}'}, {voice.quote(rest.strip() or first)}"
 
 
 def _changed(facts: Facts, voice: Voice) -> Section:
     lines = [
-        (rank + 1, f"- commit {commit} {voice.quote(words)}")
+        (rank + 2, f"- commit {commit} {voice.quote(words)}")
         for rank, (commit, words, _) in enumerate(facts.commits[: voice.size.items])
     ][::-1]
-    since = " since then" if lines else ""
     for rank, path in enumerate(facts.edited[: voice.size.items]):
-        lines.append((rank + 1, f"- edited{since} {voice.quote(path)}"))
-    return "CHANGED, done: do not redo", lines
+        lines.append((rank + 2, f"- edited {voice.quote(path)}"))
+    return "CHANGED (git status tells what is not committed)", lines, 0
+
+
+def _missing(facts: Facts, _voice: Voice) -> Section:
+    """What is known to be unknown."""
+    lost = sum(count or 1 for kind, count, _ in facts.missing if kind == "gap")
+    words = [f"{lost} facts could not be kept"] if lost else []
+    if any(kind == "hooks.off" for kind, *_ in facts.missing):
+        words.append("hooks were off for a while")
+    return "", [(1, f"NOT RECORDED: {', '.join(words)}.")] if words else [], 0
 
 
 def _others(facts: Facts, _voice: Voice) -> Section:
     if not facts.others or facts.is_subagent:
-        return "", []
+        return "", [], 0
     count = f"{facts.others} other session{'s' if facts.others > 1 else ''}"
-    return "", [(3, f"{count} at work in this repository within the hour: not yours to touch.")]
+    line = f"{count} at work in this repository within the hour: not yours to touch."
+    return "", [(3, line)], 0
 
 
-_SECTIONS = (_asked, _in_flight, _next, _decisions, _results, _changed, _others)
+_SECTIONS = (_asked, _in_flight, _next, _decisions, _results, _changed, _missing, _others)
 
 
 def _fit(sections: Sequence[Section], room: int) -> list[tuple[str, list[str]]]:
     """As much as there is room for: the best ranked of every section first, in their order."""
     ranked = sorted(
         (rank, place, number)
-        for place, (_, lines) in enumerate(sections)
+        for place, (_, lines, _) in enumerate(sections)
         for number, (rank, _) in enumerate(lines)
     )
     chosen: set[tuple[int, int]] = set()
     for _, place, number in ranked:
-        title, lines = sections[place]
+        title, lines, total = sections[place]
         opens = title and not any(each == place for each, _ in chosen)
-        cost = length(lines[number][1]) + 1 + (length(title) + 1 if opens else 0)
+        cost = length(lines[number][1]) + 1
+        cost += length(_more(title, total)) + 1 if opens else 0
         if cost <= room:
             room -= cost
             chosen.add((place, number))
-    return [
-        (title, [line for number, (_, line) in enumerate(lines) if (place, number) in chosen])
-        for place, (title, lines) in enumerate(sections)
-    ]
+    fitted = []
+    for place, (title, lines, total) in enumerate(sections):
+        kept = [line for number, (_, line) in enumerate(lines) if (place, number) in chosen]
+        fitted.append((_more(title, total - len(kept)), kept))
+    return fitted
+
+
+def _more(title: str, left_out: int) -> str:
+    """A title that says how much of its section found no room."""
+    return f"{title}, {left_out} more not shown" if left_out > 0 else title

@@ -42,7 +42,7 @@ def give(
     session, agent = str(author.session), author.actor
     wake, why = owed
     mark, known = make_nonce(tx.execute), _known(tx, session, agent, shown)
-    facts = gather(tx.execute, session, agent, why, most=2 * brief.SHORT.items)
+    facts = gather(tx.execute, session, agent, why, most=brief.SHORT.vital)
     told = [line.replace(old, mark) for old, text in known for line in text.splitlines()]
     text = brief.render(facts, mark, brief.SHORT, known=told)
     fields: dict[str, str | int] = {

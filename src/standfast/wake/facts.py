@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _NEWEST = 1 << 62
 _HOUR_US = 3_600_000_000
+_MOST_COUNTED = 10_000
 
 _PROMPTS = f"""
     SELECT at, CAST(ifnull(payload ->> 'text', '') AS TEXT) FROM events INDEXED BY events_told
@@ -26,6 +27,16 @@ _PROMPTS = f"""
 _NEWEST_OF = f"""
     SELECT ifnull(max(seq), 0) FROM events INDEXED BY events_told
     WHERE kind = ? AND session = ? AND {TOLD}"""  # noqa: S608  # our own words
+
+_COUNT_PROMPTS = f"""
+    SELECT count(*) FROM events INDEXED BY events_told
+    WHERE kind = 'prompt' AND session = ? AND seq <= ? AND {TOLD} LIMIT ?"""  # noqa: S608  # our own words
+
+_MISSING = f"""
+    SELECT kind, payload ->> 'facts', at FROM events INDEXED BY events_told
+    WHERE kind IN ('gap', 'hooks.off') AND session IS NULL AND {TOLD}
+      AND seq > ifnull((SELECT began FROM sessions WHERE session = ?), 0)
+    ORDER BY seq DESC LIMIT 20"""  # noqa: S608  # our own words
 
 # A command of ours, and nothing else on the same line, is no work to tell of.
 _IS_OURS = "(work.words GLOB 'standfast *' AND work.words NOT GLOB '*[;&|\n]*')"
@@ -44,26 +55,27 @@ _IN_FLIGHT = f"""
 _RESULTS = f"""
     SELECT * FROM (
       SELECT events.at, work.words, work.state, events.payload ->> 'status',
-        CAST(coalesce(events.payload ->> 'error', events.payload ->> 'text', '') AS TEXT),
-        work.ended, iif(work.what = 'agent', 'subagent', events.payload ->> 'tool') AS name
+        CAST(coalesce(events.payload ->> 'error', events.payload ->> 'text',
+          events.payload ->> 'out', '') AS TEXT),
+        work.ended, iif(work.what = 'agent', 'subagent', began.payload ->> 'tool') AS name
       FROM work INDEXED BY work_by_state JOIN events ON events.seq = work.ended
+      LEFT JOIN events AS began ON began.seq = iif(work.begun > 0, work.begun, work.ended)
       WHERE work.state = ? AND work.what = ? AND work.session = ? AND work.ended <= ?
-        AND work.agent = ? AND NOT {_IS_OURS} AND NOT EXISTS (
+        AND work.agent = ? AND NOT {_IS_OURS} AND NOT (work.state = 'done' AND EXISTS (
           SELECT 1 FROM events AS next
-          WHERE next.seq = work.ended + 1 AND next.kind = 'commit.seen')
+          WHERE next.seq = work.ended + 1 AND next.kind = 'commit.seen'))
       ORDER BY work.ended DESC LIMIT 100)
     WHERE name IN ('Bash', 'subagent') LIMIT ?"""  # noqa: S608  # our own words
 
-_COMMITS = f"""
-    SELECT substr(payload ->> 'commit', 1, 7), payload ->> 'words', seq
-    FROM events INDEXED BY events_told
-    WHERE kind = 'commit.seen' AND session = ? AND seq <= ? AND actor = ? AND {TOLD}
-    ORDER BY seq DESC LIMIT ?"""  # noqa: S608  # our own words
+_COMMITS = """
+    SELECT substr(key, 1, 7), words, ended FROM work INDEXED BY work_by_state
+    WHERE state = 'made' AND what = 'commit' AND session = ? AND ended <= ? AND agent = ?
+    ORDER BY ended DESC LIMIT ?"""
 
 _EDITED = """
     SELECT key FROM work INDEXED BY work_by_state
     WHERE state = 'edited' AND what = 'file' AND session = ? AND ended <= ?
-      AND ended > ? AND agent = ? ORDER BY ended DESC LIMIT ?"""
+      AND agent = ? ORDER BY ended DESC LIMIT ?"""
 
 _TASKS = """
     SELECT key, words, state FROM work INDEXED BY work_by_state
@@ -97,7 +109,7 @@ class Facts:
     __slots__ = (
         *("session", "client", "agent", "why", "branch", "woke", "parent", "upto", "prompts"),
         *("first_prompt", "in_flight", "results", "commits", "edited", "tasks", "decisions"),
-        *("others", "label", "asked", "is_answered"),
+        *("others", "label", "asked", "is_answered", "all_prompts", "all_decisions", "missing"),
     )
 
     session: str
@@ -120,6 +132,9 @@ class Facts:
     label: str
     asked: str
     is_answered: bool  # the newest prompt
+    all_prompts: int
+    all_decisions: int
+    missing: list[tuple[str, int | None, int]]  # gaps and times when hooks were off
 
     @property
     def is_subagent(self) -> bool:
@@ -172,11 +187,15 @@ def _gather_words(ask: Ask, found: Facts, lineage: Lineage, most: int) -> None:
         ask(_NEWEST_OF, (kind, found.session))[0][0] for kind in ("prompt", "turn.ended")
     )
     found.is_answered = int(str(answered_at)) >= int(str(asked_at))
+    found.all_prompts = sum(row[0] for row in _each(ask, _COUNT_PROMPTS, lineage, (), most))
+    found.missing = ask(_MISSING, (found.session,))  # type: ignore[assignment]  # as selected
     names = [name for name, _ in lineage]
     marks = ",".join("?" * len(names))
     decided = _DECISIONS.format(_OR_BEFORE_THE_FORK * (len(lineage) - 1))
     before = [value for each in lineage[1:] for value in each]
     found.decisions = ask(decided, (found.session, *before, most))  # type: ignore[assignment]  # as selected
+    counted = f"SELECT count(*) FROM ({decided})"  # noqa: S608  # our own words
+    ((found.all_decisions,),) = ask(counted, (found.session, *before, _MOST_COUNTED))  # type: ignore[assignment]  # a count
     since = found.upto - _HOUR_US
     ((found.others,),) = ask(_OTHERS.format(marks), (*names, since))  # type: ignore[assignment]  # a count
 
@@ -186,13 +205,19 @@ def _gather_work(ask: Ask, found: Facts, lineage: Lineage, most: int) -> None:
     found.in_flight = _each(ask, _IN_FLIGHT, lineage, mine, 2 * most)  # subagents and their calls
     results = [
         row
-        for state, what in (("done", "call"), ("failed", "call"), ("done", "agent"))
+        for state, what in (
+            ("done", "call"),
+            ("failed", "call"),
+            ("unseen", "call"),
+            ("left", "call"),
+            ("done", "agent"),
+            ("silent", "agent"),
+        )
         for row in _each(ask, _RESULTS, lineage, mine, most, before=(state, what))
     ]
     found.results = sorted(results, key=lambda row: -row[5])[:most]
     found.commits = _each(ask, _COMMITS, lineage, mine, most)
-    last = found.commits[0][2] if found.commits else 0
-    edited = _each(ask, _EDITED, lineage, (last, found.agent), most)
+    edited = _each(ask, _EDITED, lineage, mine, most)
     found.edited = [path for (path,) in edited]
     found.tasks = [] if found.is_subagent else _each(ask, _TASKS, lineage, (), most)
 

@@ -45,7 +45,7 @@ def _shown(call: Call) -> bytes:
     source, path = call.payload.ask(["?1->>'source'", "?1->>'transcript_path'"])
     if source == "compact" or path is None:
         return b""
-    return transcript.since_compaction(transcript.tail(str(path)))
+    return transcript.since_compaction(str(path))
 
 
 def _line(call: Call, tx: Writing) -> str:

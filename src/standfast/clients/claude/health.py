@@ -35,7 +35,8 @@ def hooks(environ: Mapping[str, str], place: Place) -> Iterator[Seen]:
     for file, ours in found:
         if ours:
             missing = install.plan_install(environ, file).changes
-            yield Seen(f"{len(ours)} in {file.shown}", _AGAIN if missing else None)
+            fit = ", not as the installed Claude Code needs them" if missing else ""
+            yield Seen(f"{len(ours)} in {file.shown}{fit}", _AGAIN if missing else None)
     yield _launcher(environ)
 
 

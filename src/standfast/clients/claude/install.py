@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import xdg
 from standfast.clients import launcher
 from standfast.clients.claude import abilities, settings, settings_file, version
 from standfast.errors import NotARepository, StandfastError
@@ -77,16 +76,14 @@ def write_install(environ: Mapping[str, str], plan: Plan) -> Change:
     return settings_file.change(
         plan.file,
         lambda text: _with_ours(environ, plan.version, plan.file, text),
-        copies=_copies(environ),
     )
 
 
-def write_uninstall(environ: Mapping[str, str], plan: Plan) -> Change:
+def write_uninstall(plan: Plan) -> Change:
     """Take ours out of the settings as they are now."""
     return settings_file.change(
         plan.file,
         lambda text: settings.without_hooks(text, name=plan.file.shown),
-        copies=_copies(environ),
     )
 
 
@@ -119,7 +116,3 @@ def _with_ours(
 ) -> str:
     called = launcher.path(environ)
     return settings.with_hooks(text, called, abilities.of(found), name=file.shown)
-
-
-def _copies(environ: Mapping[str, str]) -> str:
-    return os.path.join(xdg.state_home(environ), "standfast", settings_file.COPIES)

@@ -49,11 +49,11 @@ class Payload:
 
     def write(self, fields: dict[str, str | int]) -> str:
         """Our own fields as JSON text; one that is JSON already is marked by a `json:` name."""
-        pairs = [(name.removeprefix("json:"), name, value) for name, value in fields.items()]
         marks = ",".join(
-            f"'{plain}',{'json(?)' if name is not plain else '?'}" for plain, name, _ in pairs
+            f"'{name.removeprefix('json:')}',{'json(?)' if name.startswith('json:') else '?'}"
+            for name in fields
         )
-        values = tuple(value for _, _, value in pairs)
+        values = tuple(fields.values())
         ((text,),) = self._connection.execute(f"SELECT json_object({marks})", values)
         return str(text)
 

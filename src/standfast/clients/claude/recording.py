@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAIN = "claude"
 _LONG, _LOOKED, _EDGE, _NOTE = 64 * 1024, 24 * 1024, 8 * 1024, 20
+_PATHS = frozenset({"file", "words"})
 NOTICE = "<task-notification>"  # the client speaks in the user's place
 DELEGATES = frozenset({"Agent", "Task"})
 
@@ -59,17 +60,17 @@ def facts(payload: Payload, event: str, actor: str, root: str) -> list[Fact]:
 def _fields(payload: Payload, recipe: Sequence[Field], root: str) -> dict[str, str | int]:
     values = payload.ask([expression for _, expression, _ in recipe])
     return {
-        name: value if name.startswith("json:") else _kept(value, limit, root)
+        name: value if name.startswith("json:") else _kept(name, value, limit, root)
         for (name, _, limit), value in zip(recipe, values, strict=True)
         if value is not None
     }
 
 
-def _kept(value: str | int, limit: int, root: str) -> str | int:
+def _kept(name: str, value: str | int, limit: int, root: str) -> str | int:
     if isinstance(value, int):
         return value
     value = str(value)  # a number may have a fraction, or be too large for one
-    if value.startswith(root + os.sep):  # a file of the project: absolute paths tell too much
+    if name in _PATHS and value.startswith(root + os.sep):  # as people name files of a project
         value = value[len(root) + 1 :]
     return _cut(value, limit)
 

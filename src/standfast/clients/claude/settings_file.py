@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 USER_NAME = "settings.json"
 PROJECT_NAME = ".claude/settings.local.json"
-COPIES = "settings"
 
 _SIZE_LIMIT = 1024 * 1024
-_COPIES_KEPT = 5
 _TRIES = 3
 
 
@@ -82,7 +80,7 @@ def text_of(data: bytes | None, file: SettingsFile) -> str | None:
     return data.decode()
 
 
-def change(file: SettingsFile, edit: Callable[[str | None], str | None], *, copies: str) -> Change:
+def change(file: SettingsFile, edit: Callable[[str | None], str | None]) -> Change:
     """Write what *edit* makes of the text; if somebody wrote meanwhile, edit theirs."""
     for _ in range(_TRIES):
         before = read(file)
@@ -91,8 +89,6 @@ def change(file: SettingsFile, edit: Callable[[str | None], str | None], *, copi
         if before == after:
             return Change(before, after)
         refuse_unwritable(file)
-        if before is not None:
-            keep_copy(before, copies)
         if put(file, before, after):
             return Change(before, after)
     raise Conflict(
@@ -113,32 +109,35 @@ def put(file: SettingsFile, before: bytes | None, after: bytes | None) -> bool:
         raise disk.disk_error(error, file.shown) from error
 
 
-def keep_copy(data: bytes, copies: str) -> None:
-    """Keep the bytes as they were, one copy of each; the oldest go."""
-    import hashlib
-
-    disk.make_folder(copies)
-    disk.make_private(copies)
-    with suppress(FileExistsError):
-        disk.create(os.path.join(copies, f"{hashlib.sha256(data).hexdigest()[:16]}.json"), data)
-    paths = [os.path.join(copies, name) for name in os.listdir(copies)]
-    for path in sorted(paths, key=lambda path: os.stat(path).st_mtime_ns)[:-_COPIES_KEPT]:
-        disk.forget(path)
-
-
 def _put_in(folder: int, file: SettingsFile, before: bytes | None, after: bytes) -> bool:
     draft = disk.draft_name(file.name)
     try:
         disk.create(draft, after, folder=folder)
-        if before is not None:
+        if before is None:
+            os.link(draft, file.name, src_dir_fd=folder, dst_dir_fd=folder)
+        else:
             _dress(draft, file.name, folder)
-        if _read_in(folder, file) != before:
-            return False
-        os.rename(draft, file.name, src_dir_fd=folder, dst_dir_fd=folder)
+            if not _exchange(folder, draft, file, before):
+                return False
+    except FileExistsError:
+        return False
     finally:
         disk.forget(draft, folder=folder)
     disk.sync_folder(file.folder)
     return True
+
+
+def _exchange(folder: int, draft: str, file: SettingsFile, before: bytes) -> bool:
+    """Put the draft in place; an edit that came at the last instant is found, and put back."""
+    if _read_in(folder, file) != before:
+        return False
+    if not disk.swap(folder, draft, folder, file.name):
+        os.rename(draft, file.name, src_dir_fd=folder, dst_dir_fd=folder)
+        return True
+    if _read_in(folder, file._replace(real=os.path.join(file.folder, draft))) == before:
+        return True
+    disk.swap(folder, draft, folder, file.name)
+    return False
 
 
 def _take_away(folder: int, file: SettingsFile, before: bytes | None) -> bool:

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 
 _OF_PROCESS = """
     SELECT session FROM sessions WHERE process = ?1 AND session <> ?2 ORDER BY woke DESC LIMIT 1"""
-_CLEARED = "SELECT session FROM sessions WHERE ended = 'clear' ORDER BY woke DESC LIMIT 1"
-_NEWEST = "SELECT session FROM sessions WHERE session <> ? ORDER BY woke DESC LIMIT 1"
+# The client keeps the transcripts of one directory together, and goes on with its newest.
+_BESIDE = """
+    SELECT session FROM sessions WHERE session <> ?1 AND (?2 = '' OR ended = ?2)
+      AND substr(transcript, 1, length(?3)) = ?3
+      AND instr(substr(transcript, length(?3) + 1), '/') = 0
+    ORDER BY woke DESC LIMIT 1"""
 _KNOWN = "SELECT session FROM sessions WHERE session = ?1 AND session <> ?2"
 
 
@@ -41,18 +45,24 @@ def _parent(source: str, process: str | None, call: Call, ask: Ask) -> str | Non
         return None
     found = ask(_OF_PROCESS, (process or "", call.session))
     if not found:
-        found = ask(_CLEARED, ()) if source == "clear" else _named_to_client(process, call, ask)
+        found = _beside(call, ask, "clear") if source == "clear" else _named(process, call, ask)
     return str(found[0][0]) if found else None
 
 
-def _named_to_client(process: str | None, call: Call, ask: Ask) -> list[tuple[object, ...]]:
+def _named(process: str | None, call: Call, ask: Ask) -> list[tuple[object, ...]]:
     """A client that forks was told what: `--resume ID`, or `--continue` for the newest."""
     arguments = alive.arguments(process) if process else []
     for argument in arguments:
         if found := ask(_KNOWN, (argument.removeprefix("--resume="), call.session)):
             return found
     continues = "--continue" in arguments or "-c" in arguments
-    return ask(_NEWEST, (call.session,)) if continues else []
+    return _beside(call, ask, "") if continues else []
+
+
+def _beside(call: Call, ask: Ask, ended: str) -> list[tuple[object, ...]]:
+    (path,) = call.payload.ask(["?1->>'transcript_path'"])
+    folder = os.path.dirname(str(path or ""))
+    return ask(_BESIDE, (call.session, ended, f"{folder}/")) if folder else []
 
 
 def _name_session_to_commands(call: Call) -> None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from standfast.clients.checkout import Checkout
 from standfast.clients.claude.recording import DELEGATES, MAIN, Fact
-from standfast.journal.schema import TOLD
-from standfast.redact import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +18,9 @@ if TYPE_CHECKING:
     Ask = Callable[[str, tuple[str | int, ...]], list[tuple[object, ...]]]
 
 _OF_THE_MAIN = frozenset({"UserPromptSubmit", "Stop", "SubagentStart", "SessionEnd"})
+
+_COMPACTS = frozenset({"PreCompact", "SessionStart"})
+SOME_SUBAGENT = "subagent"
 
 # While a call waits for its subagent, everything that happens is the subagent's doing.
 _WAITED_FOR = """
@@ -39,18 +40,6 @@ _UNCLAIMED_CALL = """
         WHERE agent.session = ?1 AND agent.what = 'agent' AND began.payload ->> 'call' = call.key)
     ORDER BY call.begun LIMIT 1"""
 
-_BEGAN = """
-    SELECT events.payload ->> 'log', events.payload ->> 'checkout' FROM work
-    JOIN events ON events.seq = work.begun
-    WHERE work.session = ? AND work.what = 'call' AND work.key = ?"""
-
-_IS_TOLD = f"""
-    SELECT 1 FROM events INDEXED BY events_told
-    WHERE kind = 'commit.seen' AND {TOLD} AND payload ->> 'commit' = ? LIMIT 1"""  # noqa: S608  # our own words
-
-_OTHERS_AT_WORK = """
-    SELECT 1 FROM work WHERE state = 'open' AND what = 'call' AND session <> ? LIMIT 1"""
-
 
 def actor(call: Call, ask: Ask) -> str:
     """Who acts: the subagent that the client names, the one that is waited for, or the main."""
@@ -60,7 +49,10 @@ def actor(call: Call, ask: Ask) -> str:
     if tells_agents or call.event in _OF_THE_MAIN or call.tool in DELEGATES:
         return MAIN
     waited_for = ask(_WAITED_FOR, (call.session,))
-    return str(waited_for[0][0]) if len(waited_for) == 1 else MAIN
+    if len(waited_for) == 1:
+        return str(waited_for[0][0])
+    # Several are waited for: a compaction is one of theirs, whose cannot be told.
+    return SOME_SUBAGENT if waited_for and call.event in _COMPACTS else MAIN
 
 
 def complete(found: list[Fact], call: Call, ask: Ask) -> list[Fact]:
@@ -84,7 +76,7 @@ def _tool_started(fact: Fact, call: Call, _ask: Ask) -> list[Fact]:
     if fact.fields.get("tool") == "Bash":
         checkout = Checkout(call.cwd)
         fact.fields["log"] = checkout.log_size()
-        fact.fields["checkout"] = checkout.name
+        fact.fields["checkout"] = checkout.id
     return [fact]
 
 
@@ -94,33 +86,35 @@ def _tool_ended(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
         digits = status.split("\n", 1)[0].strip()
         if is_status and digits.isascii() and digits.isdigit():
             fact.fields["status"] = int(digits[:3])
-    if fact.fields.get("tool") != "Bash":
-        return [fact]
+    if fact.fields.get("tool") != "Bash" or "background" in fact.fields:
+        return [fact]  # what goes on in the background is looked after when the turn ends
     return [fact, *_commits(fact, call, ask)]
 
 
-def _commits(ended: Fact, call: Call, ask: Ask) -> list[Fact]:
-    """Commits that came to be while the call ran, unless they may be another session's."""
-    began = ask(_BEGAN, (call.session, str(ended.fields.get("id"))))
-    checkout = Checkout(call.cwd)
-    if not began or began[0][0] is None or began[0][1] != checkout.name:
-        return []
-    if "git" not in str(ended.fields.get("words")) and ask(_OTHERS_AT_WORK, (call.session,)):
-        return []
-    return [
-        Fact("commit.seen", {"commit": commit, "words": redact(subject)[:200]}, ended.actor)
-        for commit, subject in checkout.commits_since(int(str(began[0][0])))
-        if not ask(_IS_TOLD, (commit,))
-    ]
+def _turn_ended(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
+    """A command in the background may have committed since anybody looked."""
+    running = "SELECT 1 FROM work WHERE state = 'background' AND what = 'call' AND session = ?"
+    return [fact, *(_commits(fact, call, ask) if ask(running, (call.session,)) else [])]
+
+
+def _commits(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
+    from standfast.clients.claude import committing  # of many calls few run commands
+
+    return committing.facts(fact, call, ask)
+
+
+def _tasks_told(fact: Fact, _call: Call, _ask: Ask) -> list[Fact]:
+    """A subagent's whole list is its own, not the session's."""
+    return [] if "whole" in fact.fields and fact.actor != MAIN else [fact]
 
 
 def _agent_started(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
     """The client also starts subagents of its own accord; those were asked for by no call."""
+    fact.actor = MAIN
     began = ask(_UNCLAIMED_CALL, (call.session, str(fact.fields.get("type", ""))))
     if not began:
         return []
     fact.fields["call"], fact.fields["words"] = str(began[0][0]), str(began[0][1])
-    fact.actor = MAIN
     return [fact]
 
 
@@ -149,4 +143,6 @@ _COMPLETERS: dict[str, Callable[[Fact, Call, Ask], list[Fact]]] = {
     "agent.started": _agent_started,
     "agent.ended": _agent_ended,
     "compaction.begun": _compaction_begun,
+    "tasks.told": _tasks_told,
+    "turn.ended": _turn_ended,
 }

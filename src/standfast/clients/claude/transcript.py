@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 WINDOW = 200_000  # tokens; what a model has unless the client was told otherwise
 _TAIL = 4 * 1024 * 1024
+_MOST = 64 * 1024 * 1024
 _BOUNDARY = b'"subtype":"compact_boundary"'
 _USAGE = b'"usage":{'
 _COUNTED = (b'"input_tokens":', b'"cache_creation_input_tokens":', b'"cache_read_input_tokens":')
@@ -38,9 +39,25 @@ def tail(path: str | None) -> bytes:
         os.close(fd)
 
 
-def since_compaction(end: bytes) -> bytes:
-    """The part that the model is still shown."""
-    return end[end.rfind(_BOUNDARY) + 1 :]
+def since_compaction(path: str) -> bytes:
+    """The part that the model is still shown: read backwards, as far as the last compaction."""
+    try:
+        fd = disk.open_regular(path)
+    except (OSError, ValueError):
+        return b""
+    found, at = b"", -1
+    try:
+        left = os.fstat(fd).st_size
+        while left and at < 0 and len(found) < _MOST:
+            size = min(_TAIL, left)
+            left -= size
+            found = os.pread(fd, size, left) + found
+            at = found.rfind(_BOUNDARY, 0, size + len(_BOUNDARY))
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+    return found[at + 1 :]
 
 
 def tokens(end: bytes) -> int | None:

@@ -53,8 +53,8 @@ def ask(question: str) -> bool:
 def diff(before: str | None, after: str | None, name: str) -> str:
     """The change as a unified diff, every character visible."""
     lines = difflib.unified_diff(
-        (before or "").splitlines(),
-        (after or "").splitlines(),
+        (before or "").split("\n"),
+        (after or "").split("\n"),
         "/dev/null" if before is None else name,
         "/dev/null" if after is None else name,
         lineterm="",

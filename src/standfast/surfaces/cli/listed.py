@@ -28,12 +28,13 @@ class Known(NamedTuple):
 
 
 def gather(context: Context, subdir: str, *, everything: bool) -> Known:
-    """The newest sessions in *subdir*, of the last seven days unless everything is asked for."""
+    """The newest sessions in *subdir*: of the last seven days, or with unfinished work."""
     ask, now = context.journal.query, clock.now_us()
     found = [
         session
         for session in sessions.newest(ask, _EVERY)
-        if (everything or session.last > now - _WEEK_US) and _is_below(session.subdir, subdir)
+        if (everything or session.last > now - _WEEK_US or session.in_flight)
+        and _is_below(session.subdir, subdir)
     ]
     return Known(
         sessions=tuple(found if everything else found[:_SHOWN]),

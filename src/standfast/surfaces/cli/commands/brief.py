@@ -30,7 +30,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     session = _session(context, arguments.session)
     ask = context.journal.query
     size = brief.MORE if arguments.more else brief.SHORT
-    found = facts.gather(ask, session.session, session.client, "asked", most=2 * size.items)
+    found = facts.gather(ask, session.session, session.client, "asked", most=size.vital)
     text = brief.render(found, make_nonce(ask), size)
     print(json_line({**_as_dict(found), "text": text}) if context.json else text)
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -40,31 +39,39 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _write(context: Context, plan: Plan, may: Consent) -> int:
-    """The launcher first: it is ours, harms nobody, and can be measured before anyone is asked."""
-    new = not os.path.lexists(launcher.path(context.environ))
+    """The launcher first, so that it can be measured before anyone is asked; a no undoes it."""
+    before = launcher.snapshot(context.environ)
+    try:
+        status = _write_and_prove(context, plan, may)
+    except BaseException:  # Ctrl-C at the question among them
+        launcher.restore(context.environ, before)
+        raise
+    if status:
+        launcher.restore(context.environ, before)
+    return status
+
+
+def _write_and_prove(context: Context, plan: Plan, may: Consent) -> int:
     launcher.put(context.environ)
     tried = proof.call_all(plan.hooks, context.environ)
     if not context.json:
         print("\n".join(_lines(context, plan, tried)))
     if tried.silent:
-        _forget_launcher(context, new=new)
         return _failed(context, plan, tried)
     if may is Consent.ASK and not consent.ask("Write it?"):
-        _forget_launcher(context, new=new)
         print("Nothing was written.")
         return 1
     change = install.write_install(context.environ, plan)
     proved = proof.call_all(install.hooks_in(plan.file), context.environ)
     if proved.silent:
         back = install.take_back(plan, change)
-        _forget_launcher(context, new=new)
         return _failed(context, plan, proved, back=back)
     return _done(context, plan, proved, "Done.")
 
 
 def _in_place(context: Context, plan: Plan, may: Consent) -> int:
     """Nothing to write: only see that what is there answers."""
-    if may is not Consent.SHOW:
+    if may in {Consent.GIVEN, Consent.ASK}:
         launcher.put(context.environ)
     proved = proof.call_all(plan.hooks, context.environ)
     if not context.json:
@@ -79,7 +86,11 @@ def _done(context: Context, plan: Plan, proved: Proof, word: str) -> int:
         print(json_line(_facts(plan, proved, written=plan.changes)))
         return 0
     restart = " Running sessions: restart them once." if plan.changes else ""
-    print(f"{context.screen.paint(word, 'good')} {_count(proved)}.{restart}")
+    unread = plan.others.ignored_at is not None or plan.others.all_off
+    if unread:  # the hooks answer, but nobody will call them
+        word = "In the file, but Claude Code will call none of them: see above."
+    style = "bad" if unread else "good"
+    print(f"{context.screen.paint(word, style)} {_count(proved)}.{restart}")
     return 0
 
 
@@ -154,9 +165,3 @@ def _number(plan: Plan) -> str | None:
 
 def _count(tried: Proof) -> str:
     return f"{len(tried.answered)} of {len(tried.answered) + len(tried.silent)} hooks answered"
-
-
-def _forget_launcher(context: Context, *, new: bool) -> None:
-    """A launcher that nobody calls yet goes again."""
-    if new and not install.launcher_is_used(context.environ, None):
-        launcher.remove(context.environ)

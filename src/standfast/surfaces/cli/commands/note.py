@@ -23,7 +23,7 @@ _STDIN_LIMIT = 64 * 1024
 def configure(parser: argparse.ArgumentParser) -> None:
     """The words, and who says them."""
     parser.add_argument("text", nargs="+", help="the decision in a line; `-` reads it from stdin")
-    parser.add_argument("--by", default="user", help="who decided (user)")
+    parser.add_argument("--by", help="who decided (the user, or the agent whose session this is)")
     parser.add_argument("--run", help="the run it belongs to")
 
 
@@ -31,7 +31,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Record it; inside a sandbox that keeps the journal read-only, leave it in the inbox."""
     text = decisions.clean(_words(arguments.text))
     author = Author(
-        ids.name(arguments.by, what="--by"),
+        ids.name(arguments.by, what="--by") if arguments.by is not None else _who(context),
         run=ids.run_id(arguments.run) if arguments.run is not None else None,
         session=context.config.session,
         subdir=context.place.subdir,
@@ -59,6 +59,11 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     for trouble in context.trouble:
         print(printable(f"but {trouble.where}: {trouble.problem}"), file=sys.stderr)
     return 0
+
+
+def _who(context: Context) -> str:
+    """A command of a client's session is the agent's, not the user's."""
+    return "claude" if context.config.session and context.environ.get("CLAUDECODE") else "user"
 
 
 def _words(given: list[str]) -> str:

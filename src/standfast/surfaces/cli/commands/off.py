@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from standfast import disk
+from standfast.errors import StandfastError
 from standfast.journal.place import OFF
 from standfast.surfaces.cli.screen import json_line
 
@@ -22,8 +24,11 @@ def configure(_parser: argparse.ArgumentParser) -> None:
 def run(context: Context, _arguments: argparse.Namespace) -> int:
     """Leave the mark that every hook looks for first."""
     context.may_write()
-    context.journal.append("hooks.off", {})
+    disk.refuse_link(context.place.folder)
+    disk.make_folder(context.place.folder)
     disk.replace(os.path.join(context.place.folder, OFF), b"hooks are off: standfast on\n")
+    with suppress(StandfastError):  # it holds whatever state the journal is in
+        context.journal.append("hooks.off", {})
     words = "Off here: nothing is recorded or said by hooks. On again: standfast on"
     print(json_line({"hooks": "off"}) if context.json else words)
     return 0

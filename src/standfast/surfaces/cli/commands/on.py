@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from standfast import disk
+from standfast.errors import StandfastError
 from standfast.journal.place import OFF
 from standfast.surfaces.cli.screen import json_line
 
@@ -25,7 +27,8 @@ def run(context: Context, _arguments: argparse.Namespace) -> int:
     if os.path.lexists(os.path.join(context.place.folder, OFF)):
         disk.forget(os.path.join(context.place.folder, OFF))
         disk.sync_folder(context.place.folder)
-        context.journal.append("hooks.on", {})
+        with suppress(StandfastError):
+            context.journal.append("hooks.on", {})
     words = "On here: hooks record work and brief the agent."
     print(json_line({"hooks": "on"}) if context.json else words)
     return 0

@@ -39,7 +39,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         print("Nothing was written.")
         return 1
     if may is not Consent.SHOW:
-        install.write_uninstall(context.environ, plan)
+        install.write_uninstall(plan)
         _forget_launcher(context)
     _say(context, plan)
     return 0
