@@ -307,7 +307,7 @@ def test_a_second_install_changes_nothing(cli: Cli, home: Path, file: Path) -> N
     done = cli("install", "claude")
 
     assert done.returncode == 0
-    assert "Everything is in place. 8 of 8 hooks answered." in done.stdout
+    assert "8 of 8 hooks answered." in done.stdout
     assert (everything(home), file.stat().st_ino) == (before, inode)
 
 
@@ -452,14 +452,14 @@ def test_hooks_that_stop_answering_are_taken_out_again(
 ) -> None:
     put_claude(home, OLDEST)
     file.write_text(MINE, encoding="utf-8")
-    rename = os.rename
+    swap = disk.swap
 
-    def rename_and_break(source: str, target: str, **folders: int) -> None:
-        rename(source, target, **folders)
-        if target == file.name:  # as if the environment went away at this very moment
-            launcher(home).write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+    def swap_and_break(*names: int | str) -> bool:
+        # As if the environment went away at this very moment.
+        launcher(home).write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+        return swap(*names)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(os, "rename", rename_and_break)
+    monkeypatch.setattr(disk, "swap", swap_and_break)
     monkeypatch.setattr(proof, "_LATE_S", 0)
 
     status = main(["install", "claude", "--yes"])

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _MAY_CARRY = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse"})
 _LOCK_S = 0.1
 _WAKE_LOCK_S = 1.0
+_LONGEST_TURN_NS = 5_000_000_000
 _SPOOL_TRIES = 300  # of a tenth of a second each
 _ASKED = ("hook_event_name", "session_id", "agent_id", "cwd", "tool_name")
 
@@ -123,7 +124,7 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         place.refuse_foreign(call.place)
         if call.event == "SessionStart":
             _bring_home(call, journal)
-        output, owed = _record(call, found, journal)
+        output, owed = _record_in_turn(call, found, journal)
     except (StandfastError, OSError) as error:
         journal.let_go()
         _keep_elsewhere(call, found, error)
@@ -154,6 +155,27 @@ def _bring_home(call: Call, journal: Journal) -> None:
             strays.merge(journal, xdg.temporaries(call.environ))
     except (StandfastError, OSError):
         pass  # the brief then knows as much as the journal does
+
+
+def _record_in_turn(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
+    """Many may come at once: as long as the journal moves on, our turn will come."""
+    until = clock.monotonic_ns() + _LONGEST_TURN_NS
+    while True:
+        before = _progress(journal)
+        try:
+            return _record(call, found, journal)
+        except JournalBusy:
+            if _progress(journal) == before or clock.monotonic_ns() > until:
+                raise  # somebody sits on it
+
+
+def _progress(journal: Journal) -> tuple[int, int]:
+    """Changes with every commit."""
+    try:
+        found = os.stat(f"{journal.path}-wal")
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
 
 
 def _patience(call: Call) -> float:
