@@ -22,6 +22,7 @@ import pytest
 
 from standfast.journal.author import Author
 from standfast.journal.store import MIRROR_EVERY, Journal
+from standfast.wake import brief, facts
 
 pytestmark = pytest.mark.alone
 
@@ -70,7 +71,9 @@ def test_append_reaches_seven_tenths_of_raw_sqlite(real_disk: Path) -> None:
 
 
 @pytest.mark.req("PERF-02")
-def test_append_to_a_million_events_costs_what_it_costs_at_a_thousand(real_disk: Path) -> None:
+def test_append_and_brief_at_a_million_events_cost_what_they_cost_at_a_thousand(
+    real_disk: Path,
+) -> None:
     small = journal_of(real_disk / "small", events=1_000)
     large = journal_of(real_disk / "large", events=1_000_000)
     to_large, to_small = appender(large), appender(small)
@@ -79,6 +82,9 @@ def test_append_to_a_million_events_costs_what_it_costs_at_a_thousand(real_disk:
     growth = least(lambda: append_ratio(to_large, to_small), bound=1.5)
 
     assert growth <= 1.5, f"an append at 1,000,000 events costs {growth:.2f} x one at 1,000"
+    of_large, of_small = briefer(large), briefer(small)
+    slower = least(lambda: timed(of_large, TURN) / timed(of_small, TURN), bound=1.5)
+    assert slower <= 1.5, f"a brief at 1,000,000 events takes {slower:.2f} x one at 1,000"
     small.close()
     large.close()
 
@@ -106,6 +112,23 @@ def journal_of(folder: Path, *, events: int) -> Journal:
             for number in range(first, min(first + 10_000, events)):
                 tx.append("tool.done", RECORD, SESSIONS[number % len(SESSIONS)])
     return journal
+
+
+def briefer(journal: Journal) -> Callable[[], object]:
+    """Tell one session's work after all the rest, and make its brief."""
+    agent, user = Author("claude", session="mine"), Author("user", session="mine")
+    journal.append("session.started", {"source": "startup", "client": "claude"}, agent)
+    for number in range(20):
+        call = {"id": f"t{number}", "tool": "Bash", "words": f"make test-{number}"}
+        journal.append("prompt", {"text": f"make number {number} work"}, user)
+        journal.append("tool.started", call, agent)
+        journal.append("tool.ended", call, agent)
+
+    def make() -> str:
+        found = facts.gather(journal.query, "mine", "claude", "compact", most=30)
+        return brief.render(found, "7Q4K", brief.SHORT)
+
+    return make
 
 
 def appender(journal: Journal) -> Callable[[], object]:
