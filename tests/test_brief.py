@@ -24,6 +24,7 @@ from standfast.journal.author import Author
 from standfast.journal.store import Journal
 from standfast.journal.verify import verify
 from standfast.wake import brief, delivery, facts, owed, sessions
+from standfast.wake import sections as sections_of_a_brief
 from standfast.wake.facts import Facts
 
 ORDER = (
@@ -240,7 +241,12 @@ def test_whatever_there_is_to_tell_it_fits_and_the_vital_is_in_it(found: Facts) 
 def vital(found: Facts) -> set[str]:
     """The newest prompt, three calls in flight, the newest decision, and no step that is none."""
     voice = brief.Voice("M2XD", brief.SHORT)
-    sections = (brief._asked, brief._in_flight, brief._next, brief._decisions)
+    sections = (
+        sections_of_a_brief._asked,
+        sections_of_a_brief._in_flight,
+        sections_of_a_brief._next,
+        sections_of_a_brief._decisions,
+    )
     lines = {line for section in sections for rank, line in section(found, voice)[1] if rank == 0}
     kinds = [found.prompts or found.asked, found.in_flight, not found.is_subagent, found.decisions]
     assert len(lines) >= sum(map(bool, kinds[1:]))
@@ -284,7 +290,7 @@ def test_nothing_is_left_out_that_there_is_room_for(found: Facts) -> None:
     voice = brief.Voice("M2XD", brief.SHORT)
     lines = text.split("\n")
 
-    for section in brief._SECTIONS:
+    for section in sections_of_a_brief.SECTIONS:
         title, told, _ = section(found, voice)
         is_open = not title or any(line.startswith(title) for line in lines)
         for _, line in told:

@@ -32,7 +32,7 @@ MODULES = (
     *("journal.locks", "journal.lost", "journal.opening", "journal.payload", "journal.place"),
     *("journal.schema", "journal.session_folds", "journal.spool", "journal.store"),
     *("journal.turnstile", "journal.writing"),
-    *("wake.brief", "wake.delivery", "wake.facts", "wake.owed"),
+    *("wake.brief", "wake.delivery", "wake.facts", "wake.owed", "wake.sections", "wake.voice"),
 )
 _ROOT = os.path.dirname(os.path.abspath(standfast.__file__))
 _NO_DOCSTRINGS = 2
