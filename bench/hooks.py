@@ -70,7 +70,7 @@ class Hooks:
     def bare(self) -> None:
         """What everything is measured by."""
         argv = [sys.executable, "-I", "-c", "pass"]
-        subprocess.run(argv, stdin=subprocess.DEVNULL, env=self.env, check=True)
+        subprocess.run(argv, input=b"{}", env=self.env, capture_output=True, check=True)
 
 
 def measure(folder: Path, *, quick: bool, say: Callable[[str], None]) -> dict[str, object]:

@@ -81,4 +81,13 @@ def _stamp(path: str) -> tuple[int, int]:
 
 def _code(path: str) -> CodeType:
     with open(path, "rb") as file:
-        return compile(file.read(), path, "exec", dont_inherit=True, optimize=_NO_DOCSTRINGS)
+        code = compile(file.read(), path, "exec", dont_inherit=True, optimize=_NO_DOCSTRINGS)
+    return _without_lines(code)
+
+
+def _without_lines(code: CodeType) -> CodeType:
+    """Nobody reads a traceback of a hook: what only tracebacks need is a quarter of the bytes."""
+    inner = tuple(
+        _without_lines(each) if isinstance(each, type(code)) else each for each in code.co_consts
+    )
+    return code.replace(co_consts=inner, co_linetable=b"")

@@ -19,6 +19,7 @@ from standfast.journal import place
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
 from standfast.protocol import ids
+from standfast.wake import owed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         place.refuse_foreign(call.place)
         if call.event == "SessionStart":
             _bring_home(call, journal)
-        output, owed = _record_in_turn(call, found, journal)
+        output, wake = _record_in_turn(call, found, journal)
     except (StandfastError, OSError) as error:
         journal.let_go()
         _keep_elsewhere(call, found, error)
@@ -133,8 +134,8 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
     told = _say(answer, ANSWER + output.encode())
     os.close(answer)
     try:
-        if owed and not told:  # nobody waits any more: the brief was not printed
-            journal.append("brief.missed", call.payload.write({"owed": owed}), call.author(MAIN))
+        if wake and not told:  # nobody waits any more: the brief was not printed
+            journal.append("brief.missed", call.payload.write({"owed": wake}), call.author(MAIN))
         from standfast.clients import afterwards
 
         afterwards.tidy(call, journal)
@@ -194,9 +195,12 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
             tx.append(fact.kind, call.payload.write(fact.fields), call.author(fact.actor))
         if call.event not in _MAY_CARRY:
             return "", 0
+        wake = owed.brief_for(tx.execute, call.session, actor)
+        if wake is None and call.event != "SessionStart":
+            return "", 0
         from standfast.clients.claude import answers  # most calls get none
 
-        return answers.answer(call, actor, tx)
+        return answers.answer(call, actor, wake, tx)
 
 
 def _keep_elsewhere(call: Call, found: list[Fact], error: Exception) -> None:

@@ -63,9 +63,15 @@ def connect(path: str, *, checkpoint: bool = True) -> apsw.Connection:
     return connection
 
 
+_scratch: apsw.Connection | None = None
+
+
 def scratch() -> apsw.Connection:
-    """A database in memory, for SQLite's own functions."""
-    return apsw.Connection(":memory:")
+    """A database in memory, for SQLite's own functions; one is enough."""
+    global _scratch  # noqa: PLW0603  # making one takes a hook a tenth of a millisecond
+    if _scratch is None:
+        _scratch = apsw.Connection(":memory:")
+    return _scratch
 
 
 def prepare(connection: apsw.Connection, *, wal: bool) -> None:
@@ -114,7 +120,7 @@ def _load_checksums() -> None:
     except apsw.Error as error:
         raise Unsupported(f"this build of apsw lacks the page checksums: {error}") from error
     finally:
-        loader.close()
+        loader.enable_load_extension(False)  # noqa: FBT003  # as above
     apsw.set_default_vfs(plain)  # the extension makes itself everybody's default
 
 

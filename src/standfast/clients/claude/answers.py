@@ -6,8 +6,6 @@ one line whenever the agent is. Hook path.
 
 from __future__ import annotations
 
-from standfast.wake import owed
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from standfast.clients.serve import Call
@@ -20,9 +18,8 @@ _BEFORE_CLEAR = """
     WHERE sessions.session = ? AND before.forgotten = 0"""
 
 
-def answer(call: Call, actor: str, tx: Writing) -> tuple[str, int]:
-    """The JSON to print, or nothing, and the brief that is in it."""
-    wake = owed.brief_for(tx.execute, call.session, actor)
+def answer(call: Call, actor: str, wake: tuple[int, str] | None, tx: Writing) -> tuple[str, int]:
+    """The JSON to print, or nothing, and the wake-up whose brief is in it."""
     if wake is not None:
         from standfast.wake import delivery  # most calls are owed nothing
         from standfast.wake.brief import length

@@ -9,32 +9,18 @@ from __future__ import annotations
 
 from standfast import clock
 from standfast.clients import commits
-from standfast.clients.checkout import Checkout
 from standfast.clients.claude.recording import Fact
 from standfast.redact import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from standfast.clients.checkout import Checkout
     from standfast.clients.claude.telling import Ask
     from standfast.clients.serve import Call
 
 _HOUR_US = 3_600 * clock.MICROSECONDS
 _MOST = 50
 _LONGEST_SUBJECT = 200
-
-# Calls whose end was not looked after: still running, in the background, or told by a spool.
-# Of those that ended only the newest can be such: how many are looked at is bounded.
-_UNLOOKED = """
-    SELECT min(CAST(began.payload ->> 'log' AS INTEGER)), group_concat(words, ' ') FROM (
-      SELECT begun, ended, words FROM work INDEXED BY work_by_state
-      WHERE state IN ('open', 'background') AND what = 'call' AND session = ?1 AND agent = ?2
-      UNION ALL
-      SELECT begun, ended, words FROM work INDEXED BY work_by_state
-      WHERE state IN ('done', 'failed') AND what = 'call' AND session = ?1 AND agent = ?2
-        AND ended > (SELECT max(seq) - 60 FROM events)) AS ran
-    JOIN events AS began ON began.seq = ran.begun
-    LEFT JOIN events AS over ON over.seq = ran.ended
-    WHERE began.payload ->> 'checkout' = ?3 AND over.payload ->> 'log' IS NULL"""
 
 _OTHERS_AT_WORK = """
     SELECT 1 FROM work INDEXED BY work_by_state JOIN events ON events.seq = work.begun
@@ -54,18 +40,18 @@ _IS_ANOTHERS = """
     WHERE state = 'made' AND what = 'commit' AND session <> ?1 AND key = ?2 LIMIT 1"""
 
 
-def facts(looked: Fact, call: Call, ask: Ask) -> list[Fact]:
+def facts(
+    looked: Fact, call: Call, ask: Ask, checkout: Checkout, since: int, words: str
+) -> list[Fact]:
     """What HEAD's log has gained, told once; the fact that made us look says how far we did."""
-    checkout = Checkout(call.cwd)
-    ((since, words),) = ask(_UNLOOKED, (call.session, looked.actor, checkout.id)) or [(None, "")]
-    if since is None or not _is_ours(str(words), checkout, call, ask):
+    if not _is_ours(words, checkout, call, ask):
         return []
     looked.fields["log"] = checkout.log_size()
     told = [
         (str(commit), str(parent or ""), str(subject))
         for commit, parent, subject in ask(_TOLD, (call.session, looked.actor, _MOST))
     ]
-    moves = checkout.moves_since(int(str(since)))
+    moves = checkout.moves_since(since)
     for move in moves:
         move.subject = redact(move.subject)[:_LONGEST_SUBJECT]
     made, gone = commits.read(moves, told)

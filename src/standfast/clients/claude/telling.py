@@ -41,6 +41,21 @@ _UNCLAIMED_CALL = """
     ORDER BY call.begun LIMIT 1"""
 
 
+# Calls whose end was not looked after: still running, in the background, or told by a spool.
+# Of those that ended only the newest can be such: how many are looked at is bounded.
+_UNLOOKED = """
+    SELECT min(CAST(began.payload ->> 'log' AS INTEGER)), group_concat(words, ' ') FROM (
+      SELECT begun, ended, words FROM work INDEXED BY work_by_state
+      WHERE state IN ('open', 'background') AND what = 'call' AND session = ?1 AND agent = ?2
+      UNION ALL
+      SELECT begun, ended, words FROM work INDEXED BY work_by_state
+      WHERE state IN ('done', 'failed') AND what = 'call' AND session = ?1 AND agent = ?2
+        AND ended > (SELECT max(seq) - 60 FROM events)) AS ran
+    JOIN events AS began ON began.seq = ran.begun
+    LEFT JOIN events AS over ON over.seq = ran.ended
+    WHERE began.payload ->> 'checkout' = ?3 AND over.payload ->> 'log' IS NULL"""
+
+
 def actor(call: Call, ask: Ask) -> str:
     """Who acts: the subagent that the client names, the one that is waited for, or the main."""
     if call.agent is not None:
@@ -98,9 +113,16 @@ def _turn_ended(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
 
 
 def _commits(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
-    from standfast.clients.claude import committing  # of many calls few run commands
+    checkout = Checkout(call.cwd)
+    ((since, words),) = ask(_UNLOOKED, (call.session, fact.actor, checkout.id)) or [(None, "")]
+    if since is None:
+        return []
+    if checkout.log_size() <= int(str(since)):
+        fact.fields["log"] = int(str(since))
+        return []
+    from standfast.clients.claude import committing  # of many commands few commit
 
-    return committing.facts(fact, call, ask)
+    return committing.facts(fact, call, ask, checkout, int(str(since)), str(words))
 
 
 def _tasks_told(fact: Fact, _call: Call, _ask: Ask) -> list[Fact]:
