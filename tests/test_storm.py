@@ -58,7 +58,7 @@ def test_stopped_writer_makes_others_wait_then_say_who_holds_the_journal(tmp_pat
     holder.stdout.readline()
 
     with pytest.raises(JournalBusy, match=f"process {holder.pid} holds it"):
-        Journal(folder, lock_timeout_s=0.05).append("x", {})
+        Journal(folder, lock_timeout_s=0.5).append("x", {})
     seen_meanwhile = reading.last_seq(Journal(folder))
     os.kill(holder.pid, signal.SIGCONT)
     Journal(folder, lock_timeout_s=30).append("x", {}, Author(session="s"))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MAY_CARRY = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse"})
 _LOCK_S = 0.1
 _WAKE_LOCK_S = 1.0
-_LONGEST_TURN_NS = 5_000_000_000
+_LONGEST_TURN_NS = 60_000_000_000
 _SPOOL_TRIES = 300  # of a tenth of a second each
 _ASKED = ("hook_event_name", "session_id", "agent_id", "cwd", "tool_name")
 
@@ -125,12 +125,16 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         place.refuse_foreign(call.place)
         if call.event == "SessionStart":
             _bring_home(call, journal)
-        output, wake = _record_in_turn(call, found, journal)
+        recorded = _record_in_turn(call, found, journal)
     except (StandfastError, OSError) as error:
         journal.let_go()
         _keep_elsewhere(call, found, error)
+        recorded = None
+    if recorded is None:
+        journal.let_go()
         _say(answer, ANSWER)
         return
+    output, wake = recorded
     told = _say(answer, ANSWER + output.encode())
     os.close(answer)
     try:
@@ -158,16 +162,24 @@ def _bring_home(call: Call, journal: Journal) -> None:
         pass  # the brief then knows as much as the journal does
 
 
-def _record_in_turn(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
-    """Many may come at once: as long as the journal moves on, our turn will come."""
+def _record_in_turn(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int] | None:
+    """Record, or spool what the journal cannot take in time; None when the spool has it all.
+
+    Many may come at once: as long as the journal moves on, our turn will come; and where the
+    spool is full nothing is left but to wait, which costs nobody anything any more.
+    """
     until = clock.monotonic_ns() + _LONGEST_TURN_NS
     while True:
         before = _progress(journal)
         try:
             return _record(call, found, journal)
         except JournalBusy:
-            if _progress(journal) == before or clock.monotonic_ns() > until:
-                raise  # somebody sits on it
+            if clock.monotonic_ns() > until:
+                raise
+            if _progress(journal) == before:  # somebody sits on it
+                found[:] = [fact for fact in found if not _is_spooled(call, fact, last=False)]
+                if not found:
+                    return None
 
 
 def _progress(journal: Journal) -> tuple[int, int]:
@@ -205,12 +217,16 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
 
 def _keep_elsewhere(call: Call, found: list[Fact], error: Exception) -> None:
     """The spool, else a mark: the client is never told, the next command is."""
-    if all(_spool(call, one) for fact in found for one in _alone(fact, call)):
+    if all(_is_spooled(call, fact, last=True) for fact in found):
         return
     from standfast.journal import lost
 
     why = error.problem if isinstance(error, StandfastError) else str(error)
     lost.mark(call.environ, call.place.root, f"{call.event}: {why}")
+
+
+def _is_spooled(call: Call, fact: Fact, *, last: bool) -> bool:
+    return all(_spool(call, one, last=last) for one in _alone(fact, call))
 
 
 def _alone(fact: Fact, call: Call) -> list[Fact]:
@@ -225,8 +241,8 @@ def _nobody(_sql: str, _values: tuple[str | int, ...]) -> list[tuple[object, ...
     return []
 
 
-def _spool(call: Call, fact: Fact) -> bool:
-    """Whether the spool knows of it now: it counts what finds no room.
+def _spool(call: Call, fact: Fact, *, last: bool) -> bool:
+    """Whether the spool knows of it now: at the *last* try it counts what finds no room.
 
     On a disk that hangs others wait at the spool too, and here nobody is kept waiting any more.
     """
@@ -237,12 +253,13 @@ def _spool(call: Call, fact: Fact) -> bool:
         try:
             disk.refuse_link(call.place.folder)
             place.refuse_foreign(call.place)
-            spool.keep(call.place.folder, fact.kind, call.payload.write(fact.fields), author, at=at)
+            text = call.payload.write(fact.fields)
+            kept = spool.keep(call.place.folder, fact.kind, text, author, at=at, count_gap=last)
         except JournalBusy:
             continue
         except (StandfastError, OSError):
             return False
-        return True
+        return kept or last
     return False
 
 

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_WORTH_TELLING_S = 0.5  # who waits less is a hook: nobody reads it, and asking is dear
 _NO_LOCKS_HERE = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL}
 
 
@@ -53,7 +54,8 @@ def take_within(path: str, timeout_s: float | None, how: Callable[[], int] | Non
         return how()
     fd = _within(timeout_s, how)
     if fd is None:
-        raise JournalBusy(f"not free within {timeout_s:g} s{_holders(path)}", file=path)
+        holders = _holders(path) if timeout_s >= _WORTH_TELLING_S else ""
+        raise JournalBusy(f"not free within {timeout_s:g} s{holders}", file=path)
     return fd
 
 

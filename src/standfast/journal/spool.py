@@ -70,10 +70,12 @@ def keep(
     author: Author = USER,
     *,
     at: int | None = None,
+    count_gap: bool = True,
 ) -> bool:
     """Put a fact into a free slot, synced; False when there is none, and the gap is counted.
 
-    *at* is when it was told: a writer that waited long for the journal comes here late.
+    *at* is when it was told: a writer that waited long for the journal comes here late. Who will
+    try again counts no gap.
     """
     check(author, kind)
     stray = os.urandom(8).hex()
@@ -95,7 +97,8 @@ def keep(
         _lock(fd)
         slot = next((n for n in range(1, SLOTS) if not _is_taken(fd, n)), 0)
         if not slot or len(body) > BODY_LIMIT:
-            _count_gap(fd)
+            if count_gap:
+                _count_gap(fd)
             return False
         os.pwrite(fd, body, slot * SLOT_BYTES + 16)
         disk.sync_fd(fd)  # the body first: a header must never speak of bytes that are not there
