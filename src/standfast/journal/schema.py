@@ -10,7 +10,10 @@ from __future__ import annotations
 APPLICATION_ID = 0x5354464A  # "STFJ": `file` and we can tell a journal from another database
 
 # SQLite uses the partial index `events_told` only where the words of its condition are repeated.
-TOLD = "kind IN ('prompt', 'turn.ended', 'line.given', 'hooks.off', 'gap')"
+TOLD = (
+    "(kind = 'prompt' OR kind = 'turn.ended' OR kind = 'line.given'"
+    " OR kind = 'hooks.off' OR kind = 'gap')"
+)
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -127,7 +130,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
            ) STRICT""",
         "CREATE INDEX briefs_unseen ON briefs (session, agent) WHERE seen = 0",
         """CREATE INDEX events_told ON events (kind, session, seq)
-             WHERE kind IN ('prompt', 'turn.ended', 'line.given', 'hooks.off', 'gap')""",
+             WHERE (kind = 'prompt' OR kind = 'turn.ended' OR kind = 'line.given'
+               OR kind = 'hooks.off' OR kind = 'gap')""",
     ),
 )
 
