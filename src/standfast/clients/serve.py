@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from standfast import clock, disk, xdg
+from standfast import clock, xdg
 from standfast.clients.claude import payload as claude_payload
 from standfast.clients.claude import telling
 from standfast.clients.claude.recording import MAIN, facts
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 
 # Where a brief may be handed over: what these print reaches the next request in every version.
 _MAY_CARRY = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse"})
-_LOCK_S = 0.1
+LOCK_S = 0.1
 _WAKE_LOCK_S = 1.0
 _LONGEST_TURN_NS = 60_000_000_000
-_SPOOL_TRIES = 300  # of a tenth of a second each
 _ASKED = ("hook_event_name", "session_id", "agent_id", "cwd", "tool_name")
 
 
@@ -58,9 +57,9 @@ class Call:
         self.event = event
         self.session = ids.session_id(session)
         self.agent = _as_name(agent) if agent else None
-        self.cwd = cwd if cwd and os.path.isabs(cwd) and "\0" not in cwd else _here()
+        self.cwd = cwd if cwd and os.path.isabs(cwd) and "\0" not in cwd else here()
         self.tool = tool or ""
-        self.place = _place(environ, self.cwd)
+        self.place = find_place(environ, self.cwd)
 
     @property
     def wakes(self) -> bool:
@@ -80,7 +79,7 @@ def _as_name(agent: str) -> str:
     return ids.name(plain.strip("._-")[:64] or "unnamed", what="agent")
 
 
-def _here() -> str:
+def here() -> str:
     """Where this process stands; its folder may have been removed since."""
     try:
         return os.getcwd()
@@ -88,7 +87,7 @@ def _here() -> str:
         return os.sep
 
 
-def _place(environ: Mapping[str, str], cwd: str) -> Place:
+def find_place(environ: Mapping[str, str], cwd: str) -> Place:
     """A session's journal goes by its first directory, wherever one call stands."""
     start = environ.get("CLAUDE_PROJECT_DIR") or cwd
     return place.find(start, state_home=xdg.state_home(environ))
@@ -101,7 +100,9 @@ def serve(pid: str, environ: Mapping[str, str], answer: int, head: bytes = b"") 
         call = Call(given, pid, environ)
         found = facts(given, call.event, call.agent or MAIN, call.place.root)
     except StandfastError as error:
-        _tell_garbled(given, environ, error)
+        from standfast.clients import elsewhere
+
+        elsewhere.tell_garbled(given, find_place(environ, here()), environ, error)
         _say(answer, ANSWER)
         return
     if call.place.is_off:
@@ -128,7 +129,9 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         recorded = _record_in_turn(call, found, journal)
     except (StandfastError, OSError) as error:
         journal.let_go()
-        _keep_elsewhere(call, found, error)
+        from standfast.clients import elsewhere
+
+        elsewhere.keep(call, found, error)
         recorded = None
     if recorded is None:
         journal.let_go()
@@ -177,7 +180,9 @@ def _record_in_turn(call: Call, found: list[Fact], journal: Journal) -> tuple[st
             if clock.monotonic_ns() > until:
                 raise
             if _progress(journal) == before:  # somebody sits on it
-                found[:] = [fact for fact in found if not _is_spooled(call, fact, last=False)]
+                from standfast.clients import elsewhere
+
+                found[:] = elsewhere.unspooled(call, found)
                 if not found:
                     return None
 
@@ -194,7 +199,7 @@ def _progress(journal: Journal) -> tuple[int, int]:
 def _patience(call: Call) -> float:
     """A journal that somebody is making at this moment has no spool yet to turn to."""
     spooled = os.path.lexists(os.path.join(call.place.folder, "spool"))
-    return _LOCK_S if spooled and not call.wakes else _WAKE_LOCK_S
+    return LOCK_S if spooled and not call.wakes else _WAKE_LOCK_S
 
 
 def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
@@ -213,69 +218,3 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
         from standfast.clients.claude import answers  # most calls get none
 
         return answers.answer(call, actor, wake, tx)
-
-
-def _keep_elsewhere(call: Call, found: list[Fact], error: Exception) -> None:
-    """The spool, else a mark: the client is never told, the next command is."""
-    if all(_is_spooled(call, fact, last=True) for fact in found):
-        return
-    from standfast.journal import lost
-
-    why = error.problem if isinstance(error, StandfastError) else str(error)
-    lost.mark(call.environ, call.place.root, f"{call.event}: {why}")
-
-
-def _is_spooled(call: Call, fact: Fact, *, last: bool) -> bool:
-    return all(_spool(call, one, last=last) for one in _alone(fact, call))
-
-
-def _alone(fact: Fact, call: Call) -> list[Fact]:
-    """A fact completed without a journal to ask; kept as it is told where that cannot be done."""
-    try:
-        return telling.complete([fact], call, _nobody) or [fact]
-    except (StandfastError, OSError):
-        return [fact]
-
-
-def _nobody(_sql: str, _values: tuple[str | int, ...]) -> list[tuple[object, ...]]:
-    return []
-
-
-def _spool(call: Call, fact: Fact, *, last: bool) -> bool:
-    """Whether the spool knows of it now: at the *last* try it counts what finds no room.
-
-    On a disk that hangs others wait at the spool too, and here nobody is kept waiting any more.
-    """
-    from standfast.journal import spool
-
-    author, at = call.author(fact.actor), call.began
-    for _ in range(_SPOOL_TRIES):
-        try:
-            disk.refuse_link(call.place.folder)
-            place.refuse_foreign(call.place)
-            text = call.payload.write(fact.fields)
-            kept = spool.keep(call.place.folder, fact.kind, text, author, at=at, count_gap=last)
-        except JournalBusy:
-            continue
-        except (StandfastError, OSError):
-            return False
-        return kept or last
-    return False
-
-
-def _tell_garbled(given: Payload, environ: Mapping[str, str], error: StandfastError) -> None:
-    """A payload that cannot be read is a gap, and said to be one."""
-    here = _place(environ, _here())
-    if here.is_off:
-        return
-    why = f"a hook payload of {given.size:,} bytes could not be read: {error.problem}"
-    journal = Journal(here.folder, lock_timeout_s=_LOCK_S, checkpoint=False)
-    try:
-        place.refuse_foreign(here)
-        journal.append("gap", given.write({"facts": 1, "why": why}), Author("standfast"))
-    except (StandfastError, OSError):
-        from standfast.journal import lost
-
-        lost.mark(environ, here.root, why)
-    finally:
-        journal.let_go()
