@@ -1,0 +1,152 @@
+"""Everything that writes, once: each command of the command line, each hook of each client.
+
+`missing()` compares this table with what the product has registered. A command or a hook without
+an act fails the suite, so nothing new can go untried.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.clients.claude.abilities import WANTED
+from standfast.clients.claude.recipes import RECIPES
+from standfast.clients.claude.samples import BEFORE, SAMPLES
+from standfast.surfaces.cli import frame
+from standfast.testing.faults import perform, worlds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from standfast.testing.faults.look import Seen
+    from standfast.testing.faults.perform import Answer
+    from standfast.testing.faults.worlds import World
+
+WORD = "quicksilver"  # in every new fact of an act, and nowhere else
+NEW_SESSION = "9a3d0000-aaaa-4bbb-8ccc-ddddeeee0000"
+
+
+class Act(NamedTuple):
+    """One thing that somebody does in one world."""
+
+    name: str
+    covers: str  # the command, or `hook:EVENT`
+    world: str
+    do: Callable[[World], int]
+    given: Callable[[World], bytes] = lambda _: b""  # what it reads on stdin
+    new: Callable[[Seen], int] | None = None  # how often its new fact is there: once at most
+    holds: Callable[[World, Seen], bool] | None = None  # what else its success promises
+    dear: bool = False  # starts many processes: a slice leaves most of it out
+
+    @property
+    def is_hook(self) -> bool:
+        """A hook always exits 0; where it could keep its fact nowhere, a gap is told later."""
+        return self.covers.startswith("hook:")
+
+    def perform(self, world: World) -> Answer:
+        """Do it there, in a process of its own."""
+        return perform.apart(world, lambda: self.do(world), given=self.given(world))
+
+
+def _command(*arguments: str) -> Callable[[World], int]:
+    return lambda _: perform.call(*arguments)
+
+
+def _decided(seen: Seen) -> int:
+    return sum(WORD in text for text in seen.decisions.values())
+
+
+def _is_off(world: World, _seen: Seen) -> bool:
+    return os.path.exists(os.path.join(world.folder, "off"))
+
+
+def _hooked(world: World, _seen: Seen) -> bool:
+    with open(os.path.join(world.home, ".claude", "settings.json"), encoding="utf-8") as file:
+        return "standfast/hook" in file.read()
+
+
+def _exported(world: World, seen: Seen) -> bool:
+    with open(os.path.join(world.root, "export.jsonl"), "rb") as file:
+        return file.read().count(b"\n") >= len(seen.events) - 1
+
+
+def _export(world: World) -> int:
+    return perform.call("journal", "export", "-o", os.path.join(world.root, "export.jsonl"))
+
+
+_FORGET = worlds.SESSION[:8]
+
+COMMANDS: tuple[Act, ...] = (
+    Act("first-note", "note", "fresh", _command("note", WORD), new=_decided),
+    Act("note", "note", "begun", _command("note", WORD), new=_decided),
+    Act("note-waiting", "note", "waiting", _command("note", WORD), new=_decided),
+    Act("status", "status", "waiting", _command("status")),
+    Act("brief", "brief", "waiting", _command("brief")),
+    Act("events", "events", "waiting", _command("events")),
+    Act("doctor", "doctor", "waiting", _command("doctor")),
+    Act("verify", "journal", "begun", _command("journal", "verify")),
+    Act("export", "journal", "begun", _export, holds=_exported),
+    Act("off", "off", "begun", _command("off"), holds=_is_off),
+    Act("on", "on", "off", _command("on"), holds=lambda w, s: not _is_off(w, s)),
+    Act(
+        "forget",
+        "forget",
+        "begun",
+        _command("forget", _FORGET),
+        new=lambda seen: seen.number("session.forgotten"),
+    ),
+    Act(
+        "install", "install", "begun", _command("install", "claude", "--yes"),
+        holds=_hooked, dear=True,
+    ),
+    Act(
+        "uninstall", "uninstall", "installed", _command("uninstall", "claude", "--yes"),
+        holds=lambda w, s: not _hooked(w, s),
+    ),
+)  # fmt: skip
+
+
+def _hook(event: str, world: str, session: str) -> Act:
+    kind = RECIPES[event][0]
+
+    return Act(
+        name=event if session == worlds.SESSION and world != "waiting" else f"{event}-{world}",
+        covers=f"hook:{event}",
+        world=world,
+        do=lambda _: perform.serve(),
+        given=lambda where: worlds.payload(where, event, _fields(event), session=session),
+        new=lambda seen: seen.number(kind, session),
+    )
+
+
+def _fields(event: str) -> Mapping[str, object]:
+    return {**SAMPLES[event], "source": "compact"} if event == "SessionStart" else SAMPLES[event]
+
+
+def _in_session(event: str) -> Act:
+    """A hook in the world that it happens in: the session goes on, a subagent was asked for."""
+    return _hook(event, f"{event} is next" if event in BEFORE else "begun", worlds.SESSION)
+
+
+HOOKS: tuple[Act, ...] = (
+    *map(_in_session, RECIPES),
+    _hook("SessionStart", "fresh", NEW_SESSION),
+    _hook("SessionStart", "waiting", worlds.SESSION),
+    _hook("PostToolUse", "waiting", NEW_SESSION),
+)
+
+ACTS: dict[str, Act] = {act.name: act for act in (*COMMANDS, *HOOKS)}
+
+
+def registered() -> list[str]:
+    """Every command and every hook that the product has, as `covers` names them."""
+    return [
+        *(command.name for command in frame.commands()),
+        *(f"hook:{event}" for event in dict.fromkeys((*WANTED, *RECIPES))),
+    ]
+
+
+def missing(acts: Sequence[Act] = tuple(ACTS.values())) -> list[str]:
+    """What the product can do and no act does."""
+    covered = {act.covers for act in acts}
+    return [name for name in registered() if name not in covered]

@@ -1,0 +1,73 @@
+"""What is there afterwards: read from the disk by the product's own readers, in one picture."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.errors import NothingFound
+from standfast.journal import reading
+
+if TYPE_CHECKING:
+    from standfast.journal.store import Journal
+    from standfast.testing.faults.worlds import World
+
+
+class Seen(NamedTuple):
+    """The facts of one world."""
+
+    decisions: dict[str, str]
+    events: list[tuple[str, str | None, str]]  # kind, session, payload
+    gaps: int
+
+    def number(self, kind: str, session: str | None = None) -> int:
+        """How many events of one kind there are, of one session or of all."""
+        return sum(
+            one == kind and (session is None or whose == session) for one, whose, _ in self.events
+        )
+
+
+def look(journal: Journal) -> Seen:
+    """Read everything; what is not there yet is nothing."""
+    try:
+        events = [(e.kind, e.session, e.payload) for e in reading.events(journal, reading.Filter())]
+        found = {d.id: d.text for d in reading.decisions(journal)}
+    except NothingFound:
+        return Seen({}, [], 0)
+    gaps = sum(json.loads(payload)["facts"] for kind, _, payload in events if kind == "gap")
+    return Seen(found, events, gaps)
+
+
+# Files that are replaced as a whole: each is as it was, or as it was to be, and nothing between.
+_WHOLE = (
+    "repo/.git/standfast/status.md",
+    "repo/.git/standfast/off",
+    "home/.claude/settings.json",
+    "home/.local/share/standfast/hook",
+    "home/.local/share/standfast/hook.modules",
+    "export.jsonl",
+)
+
+
+def whole_files(world: World) -> dict[str, bytes | None]:
+    """The bytes of every file that is replaced as a whole."""
+    return {name: _bytes(os.path.join(world.root, name)) for name in _WHOLE}
+
+
+def _bytes(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def litter(world: World) -> list[str]:
+    """Drafts that a crash left and nobody took away; those beside the journal are still watched."""
+    return [
+        os.path.relpath(os.path.join(folder, name), world.root)
+        for folder, _, names in os.walk(world.root)
+        for name in names
+        if name.endswith((".draft", ".partial")) and os.path.basename(folder) != "drafts"
+    ]

@@ -1,0 +1,195 @@
+"""The worlds that acts happen in: a repository, a home, and what was kept there.
+
+A world is made once and copied for every trial. Its facts are the *base*: whatever goes wrong
+later, they must still be there, each exactly once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.clients.claude.samples import BEFORE
+from standfast.journal import inbox, spool
+from standfast.journal.author import Author
+from standfast.journal.store import Journal
+from standfast.testing.faults import perform
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+DECISIONS = ("use the second parser", "tests run on the copy", "the port is 8443")
+EDITED = "a person added this by hand"
+POSTED = "the sandbox left this in the inbox"
+SESSION = "8f2c0000-1111-4222-8333-444455556666"
+SPOOLED = "toolu_spooled"
+SETTINGS = '{\n  "model": "some",  \n  "hooks": {"Stop": []}\n}\n'
+
+
+class World(NamedTuple):
+    """Where one trial happens; everything below *root* is watched by the shim."""
+
+    root: str
+    temporary: str
+
+    @property
+    def repo(self) -> str:
+        """The work tree."""
+        return os.path.join(self.root, "repo")
+
+    @property
+    def home(self) -> str:
+        """The user's home."""
+        return os.path.join(self.root, "home")
+
+    @property
+    def folder(self) -> str:
+        """The journal's folder."""
+        return os.path.join(self.repo, ".git", "standfast")
+
+    def enter(self) -> None:
+        """Make this process live here: nothing of the real user's world is seen."""
+        for name in [
+            name for name in os.environ if name.startswith(("XDG_", "CLAUDE", "STANDFAST_"))
+        ]:
+            if name != "STANDFAST_SHIM":
+                del os.environ[name]
+        os.environ |= {"HOME": self.home, "TMPDIR": self.temporary, "CLAUDE_PROJECT_DIR": self.repo}
+        os.chdir(self.repo)
+
+
+def make(name: str, folder: str) -> World:
+    """Make the world of that name in *folder*, which is emptied."""
+    shutil.rmtree(folder, ignore_errors=True)
+    world = at(folder)
+    for made in ("objects", "refs"):
+        os.makedirs(os.path.join(world.repo, ".git", made))
+    for made in (os.path.join(world.home, ".claude"), world.temporary):
+        os.makedirs(made)
+    _write(os.path.join(world.repo, ".git", "HEAD"), "ref: refs/heads/main\n")
+    _write(os.path.join(world.home, ".claude", "settings.json"), SETTINGS)
+    WORLDS[name](world)
+    return world
+
+
+def at(folder: str) -> World:
+    """The world that is, or will be, in *folder*."""
+    return World(os.path.join(folder, "world"), os.path.join(folder, "tmp"))
+
+
+class Shelf:
+    """Worlds that were made once; a copy always stands in the same place, as inboxes go by that."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._stage = os.path.join(folder, "trial")
+        self._made: set[str] = set()
+
+    def fresh(self, name: str) -> World:
+        """The world of that name, as new."""
+        kept = os.path.join(self._folder, name)
+        if name not in self._made:
+            make(name, self._stage)
+            shutil.rmtree(kept, ignore_errors=True)
+            os.rename(self._stage, kept)
+            self._made.add(name)
+        shutil.rmtree(self._stage, ignore_errors=True)
+        shutil.copytree(kept, self._stage)
+        return at(self._stage)
+
+
+def _fresh(_world: World) -> None:
+    """Nothing was ever recorded here."""
+
+
+def _begun(world: World) -> None:
+    """Decisions, and a session at work with one call unfinished."""
+    for text in DECISIONS:
+        perform.command(world, "note", text)
+    begun = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "toolu_base"}
+    for event, fields in (
+        ("SessionStart", {"source": "startup"}),
+        ("UserPromptSubmit", {"prompt": "find out why the checkout test is flaky"}),
+        ("PreToolUse", begun),
+        ("PostToolUse", {**begun, "tool_response": {"stdout": "ok", "stderr": ""}}),
+        ("PreToolUse", {**begun, "tool_use_id": "toolu_open"}),
+    ):
+        perform.hook(world, payload(world, event, fields))
+    perform.command(world, "status")
+
+
+def _waiting(world: World) -> None:
+    """The same, and much that waits to be taken in: spool, inbox, an edit by hand, a lost call."""
+    _begun(world)
+    author = Author("claude", session=SESSION)
+    spool.keep(world.folder, "tool.started", {"id": SPOOLED, "tool": "Bash"}, author)
+    inbox.leave(world.folder, [world.temporary], "decision.noted", {"text": POSTED})
+    with open(os.path.join(world.folder, "status.md"), "a", encoding="utf-8") as file:
+        file.write(f"- {EDITED}\n")
+    lost = os.path.join(world.home, ".local", "state", "standfast", "lost")
+    os.makedirs(lost)
+    _write(os.path.join(lost, "1700000000-1"), f"the hook could not be run\n{world.repo}\n")
+
+
+def _off(world: World) -> None:
+    _begun(world)
+    perform.command(world, "off")
+
+
+def _installed(world: World) -> None:
+    _begun(world)
+    perform.command(world, "install", "claude", "--yes")
+
+
+def _asked(event: str) -> Callable[[World], None]:
+    """The session is at the point where a client calls this hook."""
+
+    def fill(world: World) -> None:
+        _begun(world)
+        for before, fields in BEFORE[event]:
+            perform.hook(world, payload(world, before, fields))
+
+    return fill
+
+
+WORLDS: dict[str, Callable[[World], None]] = {
+    "fresh": _fresh,
+    "begun": _begun,
+    "waiting": _waiting,
+    "off": _off,
+    "installed": _installed,
+    **{f"{event} is next": _asked(event) for event in BEFORE},
+}
+
+
+def waiting(name: str) -> tuple[tuple[str, str], ...]:
+    """What the first command that can must take in, once each: the kind of event, and words."""
+    if name != "waiting":
+        return ()
+    noted = "decision.noted"
+    return ((noted, EDITED), (noted, POSTED), ("tool.started", SPOOLED))
+
+
+def gaps(name: str) -> int:
+    """How many lost calls it must tell of."""
+    return 1 if name == "waiting" else 0
+
+
+def payload(
+    world: World, event: str, fields: Mapping[str, object], *, session: str = SESSION
+) -> bytes:
+    """What a client gives a hook."""
+    own = {"session_id": session, "cwd": world.repo, "hook_event_name": event}
+    return json.dumps({**own, "transcript_path": "/nowhere.jsonl", **fields}).encode()
+
+
+def journal(world: World) -> Journal:
+    """The journal of this world."""
+    return Journal(world.folder)
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
