@@ -23,6 +23,8 @@ FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 READ_LIMIT = 4 * 1024 * 1024
 
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_DRAFT = ".draft"
 _FULL_FSYNC = 51  # macOS F_FULLFSYNC: plain fsync there leaves the data in the drive's cache
 _NOT_SYNCABLE = {errno.EINVAL, errno.ENOTSUP}  # a folder on a filesystem that has no such thing
 
@@ -39,7 +41,7 @@ def sync_fd(fd: int) -> None:
 
 def sync_folder(path: str) -> None:
     """Make the names in a folder survive a power cut."""
-    fd = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fd = os.open(path or ".", _FOLDER)
     try:
         sync_fd(fd)
     except OSError as error:
@@ -79,19 +81,72 @@ def _give(new: int | str, folder: os.stat_result) -> None:
 
 
 def create(path: str, data: bytes, *, mode: int = FILE_MODE, folder: int | None = None) -> None:
-    """Write a new file that must not exist yet, and sync its contents; cleaned up on failure."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    fd = os.open(path, flags, mode, dir_fd=folder)
+    """Make a file that must not exist yet, contents synced: it is there whole, or not at all."""
+    os.close(create_locked(path, data, mode=mode, folder=folder))
+
+
+def create_locked(
+    path: str, data: bytes, *, mode: int = FILE_MODE, folder: int | None = None
+) -> int:
+    """The same, open and locked: whoever finds the file knows that its maker is at work."""
+    home = os.open(os.path.dirname(path) or ".", _FOLDER) if folder is None else os.dup(folder)
     try:
-        os.fchmod(fd, mode)
-        _give(fd, os.stat(os.path.dirname(path) or "." if folder is None else folder))
-        write_all(fd, data)
-        sync_fd(fd)
-    except BaseException:
-        forget(path, folder=folder)
-        raise
+        fd = _open_unnamed(home)
+        if fd is None:
+            return _create_named(os.path.basename(path), data, mode, home)
+        try:
+            _fill(fd, data, mode, home)
+            os.link(f"/proc/self/fd/{fd}", os.path.basename(path), dst_dir_fd=home)
+        except BaseException:
+            os.close(fd)
+            raise
+        return fd
     finally:
+        os.close(home)
+
+
+def _open_unnamed(home: int) -> int | None:
+    """A file that has no name before it is whole: a crash leaves nothing. None: not known here."""
+    if not hasattr(os, "O_TMPFILE"):
+        return None
+    try:
+        return os.open(".", os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, FILE_MODE, dir_fd=home)
+    except OSError as error:
+        if error.errno in {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL}:
+            return None
+        raise
+
+
+def _create_named(name: str, data: bytes, mode: int, home: int) -> int:
+    """Where files without a name are unknown: cleaned up on failure."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(name, flags, mode, dir_fd=home)
+    try:
+        _fill(fd, data, mode, home)
+    except BaseException:
         os.close(fd)
+        forget(name, folder=home)
+        raise
+    return fd
+
+
+def _fill(fd: int, data: bytes, mode: int, home: int) -> None:
+    is_free(fd)
+    os.fchmod(fd, mode)
+    _give(fd, os.stat(home))
+    write_all(fd, data)
+    sync_fd(fd)
+
+
+def is_free(fd: int) -> bool:
+    """Take the lock of an open file if nobody has it; it goes with the file."""
+    import fcntl  # only where files are made
+
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def write_all(fd: int, data: bytes) -> None:
@@ -112,15 +167,18 @@ def forget(path: str, *, folder: int | None = None) -> None:
 def draft_name(path: str) -> str:
     """A name beside *path* that nobody else will choose."""
     folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}.{os.urandom(6).hex()}.draft")
+    return os.path.join(folder, f".{name}.{os.urandom(6).hex()}{_DRAFT}")
 
 
 def replace(path: str, data: bytes, *, mode: int = FILE_MODE) -> None:
     """Put new contents at *path*: a reader sees all of the old or all of the new."""
     draft = draft_name(path)
     try:
-        create(draft, data, mode=mode)
-        os.rename(draft, path)
+        made = create_locked(draft, data, mode=mode)
+        try:
+            os.rename(draft, path)
+        finally:
+            os.close(made)
     except OSError as error:
         forget(draft)
         raise disk_error(error, path) from error
@@ -128,6 +186,25 @@ def replace(path: str, data: bytes, *, mode: int = FILE_MODE) -> None:
         forget(draft)
         raise
     sync_folder(os.path.dirname(path))
+    for orphan in orphans(path):
+        forget(orphan)
+
+
+def orphans(path: str) -> list[str]:
+    """Drafts of *path* whose makers died between two steps: nobody holds their locks."""
+    folder, name = os.path.split(path)
+    found = []
+    for entry in os.listdir(folder or "."):
+        if entry.startswith(f".{name}.") and entry.endswith(_DRAFT):
+            draft = os.path.join(folder, entry)
+            try:
+                fd = open_regular(draft)
+            except OSError:
+                continue  # gone, or nothing of ours
+            if is_free(fd):
+                found.append(draft)
+            os.close(fd)
+    return found
 
 
 def swap(first_folder: int, first: str, second_folder: int, second: str) -> bool:
@@ -160,11 +237,10 @@ def disk_error(error: OSError, path: str) -> DiskFailed | UnsafePath:
 
 def open_folder_beneath(root: str, relative: str) -> int:
     """Open the folder that holds *relative*, below *root*, following no link on the way."""
-    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    at = os.open(root, _FOLDER)
     try:
         for folder in relative.split("/")[:-1]:
-            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-            below = os.open(_component(folder, relative), flags, dir_fd=at)
+            below = os.open(_component(folder, relative), _FOLDER | os.O_NOFOLLOW, dir_fd=at)
             os.close(at)
             at = below
     except BaseException as error:

@@ -209,7 +209,9 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
         for fact in found:
             fact.actor = actor if fact.actor == (call.agent or MAIN) else fact.actor
         for fact in telling.complete(found, call, tx.execute):
-            tx.append(fact.kind, call.payload.write(fact.fields), call.author(fact.actor))
+            text = call.payload.write(fact.fields)
+            # The call's own time, as in the spool: a fact that went both ways is known by it.
+            tx.append(fact.kind, text, call.author(fact.actor), at=call.began)
         if call.event not in _MAY_CARRY:
             return "", 0
         wake = owed.brief_for(tx.execute, call.session, actor)

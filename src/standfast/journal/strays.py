@@ -16,7 +16,7 @@ import apsw
 
 from standfast import disk
 from standfast.errors import BadName, NothingFound, StandfastError
-from standfast.journal import decisions, inbox, reading, spool
+from standfast.journal import chain, decisions, inbox, reading, spool
 from standfast.journal.author import STANDFAST
 from standfast.protocol.text import one_line
 from standfast.redact import redact
@@ -126,13 +126,30 @@ def _take_posted(tx: Writing, path: str, stray: Stray | str) -> bool:
 
 
 def _once(tx: Writing, stray: Stray, origin: str) -> bool:
-    if not _is_new(tx, stray.id):
+    if not _is_new(tx, stray.id) or _was_committed(tx, stray):
         return False
     try:
         tx.trial(lambda: _record(tx, stray, origin))  # an id that it takes goes back
     except (StandfastError, ValueError, OverflowError, RecursionError, *_UNFIT) as error:
         _refuse(tx, origin, f"{error}: {redact(stray.payload)}")
     return True
+
+
+def _was_committed(tx: Writing, stray: Stray) -> bool:
+    """Whether the journal has it by the direct way, from a commit that was told as failed.
+
+    When the sync of a commit fails nobody can say what will be read later: the writer took the
+    fact to the spool, and the journal may have kept it all the same.
+    """
+    rows = tx.execute(
+        "SELECT 1 FROM events WHERE stream = ?1 AND at = ?2 AND kind = ?3 AND origin IS NULL"
+        " AND (NOT json_valid(?4) OR payload ->> 'id' IS ?4 ->> 'id') LIMIT 1",
+        (
+            chain.stream_of(stray.author.run, stray.author.session),
+            *(stray.at, stray.kind, stray.payload),
+        ),
+    )
+    return bool(rows)
 
 
 def _record(tx: Writing, stray: Stray, origin: str) -> None:

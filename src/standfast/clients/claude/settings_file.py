@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk, xdg
-from standfast.errors import Conflict, DiskFailed, UnsafePath
+from standfast.errors import Conflict, DiskFailed, StandfastError, UnsafePath
 from standfast.protocol.documents import decode
 
 if TYPE_CHECKING:
@@ -98,6 +98,21 @@ def change(file: SettingsFile, edit: Callable[[str | None], str | None]) -> Chan
     )
 
 
+def sweep(file: SettingsFile, without_ours: Callable[[str | None], str | None]) -> None:
+    """Take away drafts of a writer that was killed, if they hold nothing but what is there.
+
+    Killed between two steps, a draft may be what stood there before: somebody's last words.
+    """
+    if file.root is not None or not os.path.isdir(file.folder):
+        return  # a repository's folder is not trusted
+    present = without_ours(text_of(read(file), file))
+    for draft in disk.orphans(file.real):
+        with suppress(OSError, StandfastError):
+            text = text_of(read(SettingsFile(draft, draft)), file)
+            if without_ours(text) == present:
+                disk.forget(draft)
+
+
 def put(file: SettingsFile, before: bytes | None, after: bytes | None) -> bool:
     """Put *after* in the place of *before*; False if that is not what stands there."""
     try:
@@ -111,8 +126,8 @@ def put(file: SettingsFile, before: bytes | None, after: bytes | None) -> bool:
 
 def _put_in(folder: int, file: SettingsFile, before: bytes | None, after: bytes) -> bool:
     draft = disk.draft_name(file.name)
+    made = disk.create_locked(draft, after, folder=folder)
     try:
-        disk.create(draft, after, folder=folder)
         if before is None:
             os.link(draft, file.name, src_dir_fd=folder, dst_dir_fd=folder)
         else:
@@ -123,6 +138,7 @@ def _put_in(folder: int, file: SettingsFile, before: bytes | None, after: bytes)
         return False
     finally:
         disk.forget(draft, folder=folder)
+        os.close(made)
     disk.sync_folder(file.folder)
     return True
 
@@ -134,7 +150,8 @@ def _exchange(folder: int, draft: str, file: SettingsFile, before: bytes) -> boo
     if not disk.swap(folder, draft, folder, file.name):
         os.rename(draft, file.name, src_dir_fd=folder, dst_dir_fd=folder)
         return True
-    if _read_in(folder, file._replace(real=os.path.join(file.folder, draft))) == before:
+    displaced = _read_in(folder, file._replace(real=os.path.join(file.folder, draft)))
+    if displaced in (before, None):  # None: another of us has seen that it holds nothing new
         return True
     disk.swap(folder, draft, folder, file.name)
     return False

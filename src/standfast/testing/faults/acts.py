@@ -36,6 +36,7 @@ class Act(NamedTuple):
     given: Callable[[World], bytes] = lambda _: b""  # what it reads on stdin
     new: Callable[[Seen], int] | None = None  # how often its new fact is there: once at most
     holds: Callable[[World, Seen], bool] | None = None  # what else its success promises
+    repeats: bool = True  # doing it twice is no mistake
     dear: bool = False  # starts many processes: a slice leaves most of it out
 
     @property
@@ -84,8 +85,9 @@ COMMANDS: tuple[Act, ...] = (
     Act("brief", "brief", "waiting", _command("brief")),
     Act("events", "events", "waiting", _command("events")),
     Act("doctor", "doctor", "waiting", _command("doctor")),
-    Act("verify", "journal", "begun", _command("journal", "verify")),
-    Act("export", "journal", "begun", _export, holds=_exported),
+    Act("verify", "journal verify", "begun", _command("journal", "verify")),
+    Act("export", "journal export", "begun", _export, holds=_exported, repeats=False),
+    Act("path", "journal path", "begun", _command("journal", "path")),
     Act("off", "off", "begun", _command("off"), holds=_is_off),
     Act("on", "on", "off", _command("on"), holds=lambda w, s: not _is_off(w, s)),
     Act(
@@ -141,9 +143,18 @@ ACTS: dict[str, Act] = {act.name: act for act in (*COMMANDS, *HOOKS)}
 def registered() -> list[str]:
     """Every command and every hook that the product has, as `covers` names them."""
     return [
-        *(command.name for command in frame.commands()),
+        *(name for command in frame.commands() for name in _ways(command.name)),
         *(f"hook:{event}" for event in dict.fromkeys((*WANTED, *RECIPES))),
     ]
+
+
+def _ways(command: str) -> list[str]:
+    """A command, or each thing that it can be told to do: `journal verify`, `journal export`."""
+    parser, _ = frame.load(command)
+    for argument in parser._actions:  # noqa: SLF001  # argparse offers no other way to ask
+        if not argument.option_strings and argument.choices:
+            return [f"{command} {choice}" for choice in argument.choices]
+    return [command]
 
 
 def missing(acts: Sequence[Act] = tuple(ACTS.values())) -> list[str]:

@@ -73,7 +73,17 @@ def recovered(world: World, act: Act, before: Before, *, acknowledged: bool) -> 
         found.append(Finding(what, words))
     if judged.status != 0:
         found.append(Finding("wedged", f"cannot be looked at: {judged.status} {judged.err[-300:]}"))
-    return found
+    return [*found, *_repeated(world, act)]
+
+
+def _repeated(world: World, act: Act) -> list[Finding]:
+    """Whoever does it again succeeds, and a draft that a crash left is gone then."""
+    if act.dear and not litter(world):
+        return []
+    answer = act.perform(world)
+    if answer.status != 0 and act.repeats:
+        return [Finding("wedged", f"again: {answer.status} {(answer.err or answer.out)[-300:]}")]
+    return [Finding("half", f"{name} was left behind") for name in litter(world)]
 
 
 def _judge(world: World, act: Act, before: Before, *, acknowledged: bool) -> int:
@@ -87,7 +97,6 @@ def _judge(world: World, act: Act, before: Before, *, acknowledged: bool) -> int
             decisions.note(tx, "and on it goes")
         found += [Finding("wrong", problem) for problem in verify(journal).problems]
     journal.close()
-    found += [Finding("half", f"{name} was left behind") for name in litter(world)]
     for finding in found:
         print(*finding)
     return 0

@@ -14,6 +14,7 @@ from standfast.testing.faults.acts import ACTS
 from standfast.testing.faults.judge import Before
 from standfast.testing.faults.look import look, whole_files
 from standfast.testing.faults.shim import Fault, Kind, Op
+from standfast.testing.faults.shim import parse as parse_fault
 from standfast.testing.faults.worlds import Shelf
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ class Trial(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.act}:{'+'.join(map(str, self.faults))}"
+
+
+def parse(text: str) -> Trial:
+    """The trial that `str` gives back: `note:torn@12+kill_before@3`."""
+    act, _, faults = text.rpartition(":")
+    return Trial(act, tuple(map(parse_fault, faults.split("+"))))
 
 
 class Sweep:

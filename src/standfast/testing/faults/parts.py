@@ -1,0 +1,69 @@
+"""The parts of the harness, in the order in which they run: what each needs, does and counts."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.testing.faults import acts, canaries, crew, shim
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.testing.faults.tally import Tally
+
+    Figures = dict[str, object]
+
+
+class Run(NamedTuple):
+    """One run of the harness: where, with which seed, counted how, told to whom."""
+
+    folder: str
+    seed: int
+    tally: Tally
+    tell: Callable[[str], None]
+    slice: bool
+
+    def place(self, name: str) -> str:
+        """A folder for one part."""
+        path = os.path.join(self.folder, name)
+        os.makedirs(path)
+        return path
+
+
+class Part(NamedTuple):
+    """One way to break it."""
+
+    says: str
+    run: Callable[[Run], Figures]
+    cannot: Callable[[], str | None] = lambda: None  # why this machine cannot do it
+
+
+def no_compiler() -> str | None:
+    """The shim is C."""
+    return None if shim.compiler() else "there is no C compiler here: install gcc or clang"
+
+
+def sweep(run: Run) -> Figures:
+    """Every act must be in it: what is missing counts as wrong."""
+    run.tally.find(f"wrong no act tries `{name}`" for name in acts.missing())
+    thin, twice = (11, 6) if run.slice else (1, 500)
+    swept = crew.sweep(run.place("sweep"), run.seed, thin=thin, twice=twice, tell=run.tell)
+    run.tally.injected += swept.injected
+    run.tally.find(swept.findings)
+    return {"injected": swept.injected, "findings": len(swept.findings)}
+
+
+def sweep_canaries(run: Run) -> Figures:
+    """Bugs that the sweep must catch."""
+    for number, canary in enumerate(canaries.SWEPT):
+        caught = crew.catch(run.place(f"canary-{number}"), canary.name)
+        run.tally.canary(canary.name, caught=caught is not None)
+        run.tell(f"  {canary.name}: {caught or 'NOT CAUGHT'}")
+    return {"planted": len(canaries.SWEPT)}
+
+
+PARTS: dict[str, Part] = {
+    "sweep": Part("every call of every act, every kind of fault", sweep, no_compiler),
+    "canaries": Part("bugs planted for the sweep", sweep_canaries, no_compiler),
+}

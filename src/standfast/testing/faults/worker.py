@@ -1,0 +1,91 @@
+"""A process of the sweep, with the shim loaded: takes one job on stdin, tells each trial on stdout.
+
+`{"job": "sweep", "seed": 1, "share": 0, "of": 2, "thin": 11, "twice": 5}` tries its share of all
+trials; `thin` leaves one in so many, another with every seed. `{"job": "canary", "name": "…"}`
+plants a bug and tries until it is found. `{"job": "trial", "trial": "note:torn@12"}` is one trial.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import pkgutil
+import random
+import sys
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import standfast
+from standfast.testing.faults import perform, sweep
+from standfast.testing.faults.acts import ACTS
+from standfast.testing.faults.canaries import SWEPT
+from standfast.testing.faults.shim import Shim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from standfast.testing.faults.sweep import Sweep, Trial
+
+_DEAR = 8  # so many times fewer trials of an act that starts many processes
+
+
+def main() -> int:
+    """Do the job."""
+    _load_everything()
+    job: dict[str, Any] = json.load(sys.stdin)
+    trier = sweep.Sweep(Shim(), job.pop("folder"))
+    match job.pop("job"):
+        case "canary":
+            _catch(trier, job["name"])
+        case "trial":
+            _try(trier, [sweep.parse(job["trial"])])
+        case _:
+            _try(trier, _share(trier, **job))
+    return 0
+
+
+def _load_everything() -> None:
+    """Whoever is forked from here finds it all loaded: that is most of what a command costs."""
+    for module in pkgutil.walk_packages(standfast.__path__, "standfast."):
+        if not module.name.startswith(("standfast.testing.", "standfast.__main__")):
+            importlib.import_module(module.name)
+    gc.collect()
+    gc.freeze()
+
+
+def _share(
+    trier: Sweep, *, seed: int, share: int, of: int, thin: int, twice: int
+) -> Iterator[Trial]:
+    """This process's part of all trials: the same for the same seed."""
+    for position, act in enumerate(ACTS.values()):
+        dice = random.Random(f"{seed} {act.name}")
+        step = thin * (_DEAR if act.dear and thin > 1 else 1)
+        once = trier.trials(act)[(seed + position) % step :: step]
+        more = trier.repeated(act, dice, 0 if act.dear else twice)
+        yield from list(chain(once, more))[share::of]
+
+
+def _try(trier: Sweep, trials: Iterable[Trial]) -> None:
+    for trial in trials:
+        found = trier.run(trial)
+        _tell({"trial": str(trial), "findings": [" ".join(each) for each in found]})
+
+
+def _catch(trier: Sweep, name: str) -> None:
+    canary = next(each for each in SWEPT if each.name == name)
+    trials = [trial for act in canary.acts for trial in trier.trials(ACTS[act])]
+    perform.PLANTED.append(canary.plant)
+    for trial in trials:
+        found = trier.run(trial)
+        if found:
+            _tell({"trial": str(trial), "findings": [" ".join(each) for each in found]})
+            return
+
+
+def _tell(line: dict[str, object]) -> None:
+    print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

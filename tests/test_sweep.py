@@ -1,0 +1,63 @@
+"""Everything that writes is failed at its calls: nothing acknowledged is lost, no file is half.
+
+This is a slice of `make faults`, another with every seed that a person gives; here it is fixed.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from standfast.surfaces.cli import frame
+from standfast.surfaces.cli.frame import Command
+from standfast.testing.faults import acts, canaries, crew, shim, sweep
+from standfast.testing.faults.shim import Fault, Kind
+from standfast.testing.faults.sweep import Trial
+
+needs_compiler = pytest.mark.skipif(
+    shim.compiler() is None, reason="there is no C compiler here: the shim cannot be built"
+)
+
+
+@pytest.mark.req("REL-09")
+def test_every_command_and_every_hook_is_in_the_sweep() -> None:
+    assert acts.missing() == []
+
+
+@pytest.mark.req("REL-09")
+def test_command_that_nobody_tries_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    new = ("More", (Command("brand-new", "writes something"),))
+    monkeypatch.setattr(frame, "GROUPS", (*frame.GROUPS, new))
+    monkeypatch.setattr(acts, "_ways", lambda name: [name])
+
+    assert "brand-new" in acts.missing()
+
+
+@pytest.mark.req("REL-09")
+def test_hook_and_action_that_nobody_tries_are_missed() -> None:
+    some = [act for act in acts.ACTS.values() if act.covers not in {"hook:Stop", "journal export"}]
+
+    assert acts.missing(some) == ["journal export", "hook:Stop"]
+
+
+@pytest.mark.alone
+@needs_compiler
+@pytest.mark.req("REL-01", "REL-03")
+def test_slice_of_the_sweep_finds_nothing(tmp_path: Path) -> None:
+    swept = crew.sweep(str(tmp_path), 7, thin=11, twice=4, tell=lambda _: None)
+
+    assert swept.findings == []
+    assert swept.injected > 1_000
+
+
+@pytest.mark.alone
+@needs_compiler
+@pytest.mark.req("REL-07")
+@pytest.mark.parametrize("name", [canary.name for canary in canaries.SWEPT])
+def test_planted_bug_is_caught_by_the_sweep(tmp_path: Path, name: str) -> None:
+    assert crew.catch(str(tmp_path), name) is not None
+
+
+def test_trial_and_its_name_are_the_same() -> None:
+    trial = Trial("journal:odd", (Fault(Kind.TORN, 12), Fault(Kind.KILL_BEFORE, 3)))
+
+    assert sweep.parse(str(trial)) == trial
