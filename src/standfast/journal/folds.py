@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     Fold = Callable[[apsw.Connection, Row], None]
 
 
-# The highest number of each id prefix, as the events tell it: the counters hold the same, because
-# an id is given out and used by an event in one transaction.
+# The highest number of each id prefix, as the events up to one of them tell it: the counters hold
+# the same, because an id is given out and used by an event in one transaction.
 NUMBERS = """
     SELECT substr(id, 1, instr(id, '-') - 1), max(CAST(substr(id, instr(id, '-') + 1) AS INTEGER))
-    FROM (SELECT payload ->> 'id' AS id FROM events) WHERE id GLOB '[A-Z][A-Z]-[0-9]*'
+    FROM (SELECT payload ->> 'id' AS id FROM events WHERE seq <= ?)
+    WHERE id GLOB '[A-Z][A-Z]-[0-9]*'
     GROUP BY 1 ORDER BY 1"""
 
 
@@ -75,10 +76,19 @@ def lease_taken(connection: apsw.Connection, event: Row) -> None:
     )
 
 
+def events_dropped(connection: apsw.Connection, event: Row) -> None:
+    """What sessions did goes with the last event of theirs; the sessions themselves stay."""
+    connection.execute(
+        "DELETE FROM work WHERE session IN (SELECT value FROM json_each(?, '$.sessions'))",
+        (event[9],),
+    )
+
+
 FOLDS: Mapping[str, Fold] = {
     "decision.noted": decision_noted,
     "decision.amended": decision_amended,
     "cell.set": cell_set,
     "lease.taken": lease_taken,
+    "events.dropped": events_dropped,
     **SESSION_FOLDS,
 }

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 LAST = "SELECT seq FROM events ORDER BY seq DESC LIMIT 1"
 _HEAD = "SELECT hash FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1"
+_DROPPED_HEAD = "SELECT hash FROM heads WHERE stream = ?"
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -58,5 +59,7 @@ class Heads:
         before = self._hashes.get(stream)
         if before is None:
             found = connection.execute(_HEAD, (stream,)).fetchone()
+            if found is None:  # a new stream, or one whose events were all dropped
+                found = connection.execute(_DROPPED_HEAD, (stream,)).fetchone()
             before = found[0] if found else chain.START
         return self._last, before

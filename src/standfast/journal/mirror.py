@@ -12,6 +12,7 @@ import json
 import os
 import re
 import zlib
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from standfast import disk
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 FOLDER = "mirror"
 SEGMENT_BYTES = 8 * 1024 * 1024
-_LARGEST = SEGMENT_BYTES * 4
+LARGEST = SEGMENT_BYTES * 4
 _WINDOW = 8 * 1024
 _NAME = re.compile(r"\d{12}\.jsonl", re.ASCII)
 
@@ -78,10 +79,24 @@ def segments(folder: str) -> list[str]:
     return sorted(os.path.join(mirror, name) for name in names if _NAME.fullmatch(name))
 
 
+def size(folder: str) -> int:
+    """Bytes of all segments; one that is being taken away counts nothing."""
+    total = 0
+    for path in segments(folder):
+        with suppress(FileNotFoundError):
+            total += os.path.getsize(path)
+    return total
+
+
+def first_seq(path: str) -> int:
+    """The first event of a segment, as its name says."""
+    return int(os.path.basename(path)[:12])
+
+
 def lines(folder: str) -> Iterator[tuple[str, int, bytes]]:
     """Every line with its file and number; each segment is read as a regular file only."""
     for path in segments(folder):
-        data = disk.read_regular(path, limit=_LARGEST)
+        data = disk.read_regular(path, limit=LARGEST)
         for number, line in enumerate(data.splitlines(keepends=True), 1):
             yield path, number, line
 
@@ -92,8 +107,16 @@ def last_seq(folder: str) -> int:
 
 
 def catch_up(journal: Journal) -> None:
-    """Append what the mirror lacks, in one synced write per batch; skipped if another is at it."""
-    folder = os.path.join(journal.folder, FOLDER)
+    """Append what the mirror lacks; skipped if another is at it."""
+    with alone(journal.folder) as is_mine:
+        if is_mine:
+            append(journal)
+
+
+@contextmanager
+def alone(journal_folder: str) -> Iterator[bool]:
+    """Be the only one to change the mirror, if nobody else is."""
+    folder = os.path.join(journal_folder, FOLDER)
     disk.refuse_link(folder)
     try:
         disk.make_folder(folder)
@@ -101,14 +124,19 @@ def catch_up(journal: Journal) -> None:
     except OSError as error:
         raise disk.disk_error(error, folder) from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _append(journal, _tail(journal.folder))
-    except BlockingIOError:
-        return
+        yield _is_locked(lock)
     except OSError as error:
         raise disk.disk_error(error, folder) from error
     finally:
         os.close(lock)
+
+
+def _is_locked(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _tail(folder: str) -> tuple[str | None, int, int]:
@@ -127,8 +155,8 @@ def _tail(folder: str) -> tuple[str | None, int, int]:
 def _last_whole_line(fd: int) -> tuple[int, int] | None:
     """Where the last whole line ends and its number, looking back only as far as it must."""
     size = os.fstat(fd).st_size
-    if size > _LARGEST:
-        raise TooLarge(f"a mirror file is never over {_LARGEST:,} bytes; this one has {size:,}")
+    if size > LARGEST:
+        raise TooLarge(f"a mirror file is never over {LARGEST:,} bytes; this one has {size:,}")
     window = _WINDOW
     while True:
         start = max(0, size - window)
@@ -152,8 +180,9 @@ def _open(path: str, flags: int) -> int:
         raise disk.disk_error(error, path) from error
 
 
-def _append(journal: Journal, tail: tuple[str | None, int, int]) -> None:
-    path, length, last = tail
+def append(journal: Journal) -> None:
+    """Between `alone` and its end: append what is lacking, in one synced write per batch."""
+    path, length, last = _tail(journal.folder)
     batch: list[bytes] = []
     size = 0
     for event in reading.events(journal, reading.Filter(after=last)):

@@ -2,7 +2,8 @@
 
 `events` is append-only. Everything else is current state, folded from events in the same
 transaction (`folds`, `session_folds`), except `faces`, `published`, `displaced` and `merged`,
-which remember what this machine has written to files and taken from strays.
+which remember what this machine has written to files and taken from strays, and `base` and
+`heads`, which are what dropped events have left behind (`base`, `dropping`).
 """
 
 from __future__ import annotations
@@ -132,6 +133,20 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE INDEX events_told ON events (kind, session, seq)
              WHERE (kind = 'prompt' OR kind = 'turn.ended' OR kind = 'line.given'
                OR kind = 'hooks.off' OR kind = 'gap')""",
+    ),
+    (  # 3: old events are dropped, and what they have left behind stays
+        """CREATE TABLE base (
+             through  INTEGER PRIMARY KEY,
+             document TEXT NOT NULL
+           ) STRICT""",
+        """CREATE TABLE heads (
+             stream TEXT PRIMARY KEY,
+             hash   BLOB NOT NULL
+           ) STRICT, WITHOUT ROWID""",
+        # A writer that remembers its last number from before a drop finds it free again.
+        """CREATE TRIGGER dropped_numbers_stay_taken BEFORE INSERT ON events
+             WHEN new.seq <= (SELECT through FROM base)
+             BEGIN SELECT RAISE(ABORT, 'this number was dropped'); END""",
     ),
 )
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import apsw
 
 from standfast.errors import JournalDamaged
-from standfast.journal import chain, database, folds, mirror, schema, spool
+from standfast.journal import base as bases
+from standfast.journal import chain, database, dropping, folds, mirror, spool
+from standfast.journal.base import Base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from standfast.journal.folds import Row
     from standfast.journal.store import Journal
 
-_FOLDED = ("decisions", "wordings", "cells", "leases", "sessions", "work", "briefs")
+_LOOKS = 5  # at the mirror's files, while somebody takes old ones away
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,6 +29,7 @@ class Report:
     events: int = 0
     streams: int = 0
     mirrored: int = 0
+    dropped: int = 0
     problems: list[str] = field(default_factory=list)
 
 
@@ -34,14 +37,17 @@ def verify(journal: Journal) -> Report:
     """Check the whole journal against itself and its mirror."""
     report = Report()
     try:
-        mirrored = list(mirror.lines(journal.folder))  # it runs behind, so it is read first
+        mirrored = _lines(journal.folder)  # it runs behind, so it is read first
         connection = journal.connection
         connection.execute("BEGIN")  # all the rest in one picture, whoever writes meanwhile
         try:
             report.problems += _pages(connection)
-            hashes = _events(connection, report)
+            document = bases.stored(connection)
+            base = _base(connection, document, report)
+            hashes = _events(connection, base, report)
         finally:
             connection.execute("ROLLBACK")
+        report.problems += _base_file(journal, document, report.dropped)
         _mirror(mirrored, hashes, report)
     except apsw.Error as error:
         report.problems.append(database.translate(error, journal.path).problem)
@@ -55,18 +61,52 @@ def verify(journal: Journal) -> Report:
     return report
 
 
+def _lines(folder: str) -> list[tuple[str, int, bytes]]:
+    """The mirror as it is; while old files are being taken away, it is read again."""
+    for _ in range(_LOOKS):
+        try:
+            return list(mirror.lines(folder))
+        except FileNotFoundError:
+            continue
+    raise JournalDamaged("the mirror changes all the time")
+
+
 def _pages(connection: apsw.Connection) -> Iterator[str]:
     for (line,) in connection.execute("PRAGMA integrity_check(20)"):
         if line != "ok":
             yield f"database page: {line}"
 
 
-def _events(connection: apsw.Connection, report: Report) -> dict[int, str]:
+def _base(connection: apsw.Connection, document: bytes | None, report: Report) -> Base:
+    """What dropped events have left behind, which must be what the newest drop says it is."""
+    base = Base() if document is None else bases.read(document)
+    report.dropped = bases.through(connection)
+    said = connection.execute(
+        "SELECT payload ->> 'through', payload ->> 'base' FROM events WHERE kind = ?"
+        " ORDER BY seq DESC LIMIT 1",
+        (bases.DROPPED,),
+    ).fetchone()
+    found = None if document is None else (report.dropped, bases.digest(document))
+    if said != found or base.through != report.dropped:
+        report.problems.append("the base of the dropped events is not what the journal says of it")
+    kept = dict(connection.execute("SELECT stream, hash FROM heads"))
+    if kept != base.heads:
+        report.problems.append("the ends of chains in `heads` are not those of the base")
+    return base
+
+
+def _base_file(journal: Journal, document: bytes | None, dropped: int) -> Iterator[str]:
+    if document is None or dropping.holds(dropping.file_of(journal.folder, dropped), document):
+        return
+    if bases.through(journal.connection) == dropped:  # else it was replaced since we looked
+        yield f"the mirror's copy of the base after event {dropped} is missing or differs"
+
+
+def _events(connection: apsw.Connection, base: Base, report: Report) -> dict[int, str]:
     """Numbers without gaps, every link right, and the state equal to the events folded anew."""
-    heads: dict[str, bytes] = {}
+    heads: dict[str, bytes] = dict(base.heads)
     hashes: dict[int, str] = {}
-    before = 0
-    anew = _empty_state()
+    before = base.through
     for row in connection.execute("SELECT * FROM events ORDER BY seq"):
         event: Row = row
         seq, at, stream, run, session, actor, subdir, kind, origin, payload, link = event
@@ -80,35 +120,30 @@ def _events(connection: apsw.Connection, report: Report) -> dict[int, str]:
             report.problems.append(f"event {seq} is not what was recorded: its hash does not match")
         heads[stream], hashes[seq], before = link, link.hex(), seq
         if kind in folds.FOLDS:
-            folds.FOLDS[kind](anew, event)
+            folds.FOLDS[kind](base.state, event)
     report.events, report.streams = len(hashes), len(heads)
-    report.problems += _state(connection, anew)
+    base.count(connection.execute(folds.NUMBERS, (before,)))
+    report.problems += _state(connection, base)
     return hashes
 
 
-def _empty_state() -> apsw.Connection:
-    anew = apsw.Connection(":memory:")
-    for statements in schema.MIGRATIONS:
-        for statement in statements:
-            anew.execute(statement).fetchall()
-    return anew
-
-
-def _state(connection: apsw.Connection, anew: apsw.Connection) -> Iterator[str]:
-    given_out = connection.execute("SELECT prefix, last FROM counters ORDER BY 1").fetchall()
-    if given_out != connection.execute(folds.NUMBERS).fetchall():
+def _state(connection: apsw.Connection, anew: Base) -> Iterator[str]:
+    given_out = dict(connection.execute("SELECT prefix, last FROM counters"))
+    if given_out != anew.counters:
         yield "the ids given out are not those that the events use"
-    for table in _FOLDED:
-        rows = f"SELECT * FROM {table}"  # noqa: S608  # a name of our own
-        if set(connection.execute(rows)) != set(anew.execute(rows)):
+    for table in bases.FOLDED:
+        if bases.rows(connection, table) != bases.rows(anew.state, table):
             yield f"the current state in `{table}` is not what the events say"
 
 
 def _mirror(found: list[tuple[str, int, bytes]], hashes: dict[int, str], report: Report) -> None:
-    """Each line the event it names, none left out; the newest may not have been mirrored yet."""
-    before = 0
+    """Each line the event it names, none left out; the newest may not have been mirrored yet.
+
+    It may begin with events that were dropped meanwhile.
+    """
+    before: int | None = None
     torn: str | None = None
-    for path, number, line in found:
+    for path, number, line in _without_leftovers(found, report.dropped):
         if torn is not None:  # only the very last line may be: it was never promised
             report.problems.append(torn)
         where = f"{os.path.basename(path)}:{number}"
@@ -117,12 +152,22 @@ def _mirror(found: list[tuple[str, int, bytes]], hashes: dict[int, str], report:
         if event is None:
             continue
         seq = int(str(event["seq"]))
-        if hashes.get(seq) != event.get("hash"):
+        before = min(seq - 1, report.dropped) if before is None else before
+        if seq > report.dropped and hashes.get(seq) != event.get("hash"):
             report.problems.append(f"mirror {where} and event {seq} differ")
         if seq != before + 1:
             report.problems.append(f"mirror {where} follows event {before} with {seq}")
         before = seq
-        report.mirrored += 1
+        report.mirrored += seq > report.dropped
+
+
+def _without_leftovers(
+    found: list[tuple[str, int, bytes]], dropped: int
+) -> Iterator[tuple[str, int, bytes]]:
+    """Without files that a drop was about to take away when it was cut short."""
+    begins = [mirror.first_seq(path) for path, number, _ in found if number == 1]
+    start = max((begin for begin in begins if begin <= dropped + 1), default=0)
+    return (line for line in found if mirror.first_seq(line[0]) >= start)
 
 
 def as_dict(report: Report) -> dict[str, object]:
@@ -132,5 +177,6 @@ def as_dict(report: Report) -> dict[str, object]:
         "events": report.events,
         "streams": report.streams,
         "mirrored": report.mirrored,
+        "dropped_through": report.dropped,
         "problems": report.problems,
     }

@@ -1,0 +1,123 @@
+"""How long events are kept: an age and a size, looked at cheaply, enforced in bounded steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
+
+from standfast import clock
+from standfast.journal import database, mirror, reading
+from standfast.journal.base import DROPPED
+
+if TYPE_CHECKING:
+    from standfast.journal.store import Journal
+
+STEP = 2_000  # events in one transaction: whoever waits for it waits for a moment
+STEPS_BY_THE_WAY = 5  # that a command takes which was called for something else
+_KEPT_BY_SIZE = 1_000  # the newest: a session at work asks for them
+_DAY_US = 24 * 3_600 * clock.MICROSECONDS
+_MB = 1_000_000
+_ENOUGH = 0.8  # of the size: then it takes a while until the next drop
+
+
+class Limits(NamedTuple):
+    """What `keep_days` and `keep_mb` say; 0 is for ever."""
+
+    days: int
+    mb: int
+
+
+class Trimmed(NamedTuple):
+    """What one trim did and left."""
+
+    events: int = 0
+    through: int = 0
+    size: int = 0
+    is_done: bool = True
+
+
+def size(journal: Journal) -> int:
+    """Bytes in use: the database without its free pages, and the mirror."""
+    ((pages,),) = journal.query(
+        "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count,"
+        " pragma_freelist_count, pragma_page_size"
+    )
+    return int(pages) + mirror.size(journal.folder)
+
+
+def is_due(journal: Journal, limits: Limits) -> bool:
+    """Whether a command should drop something by the way: two rows and a few sizes are looked at.
+
+    By age once a day, so that not every command seals a few events. A journal in which nothing
+    is young was left alone for long, or the clock is wrong: that is for `journal trim`.
+    """
+    if limits.mb and size(journal) > limits.mb * _MB:
+        return True
+    edges = journal.query(
+        "SELECT (SELECT at FROM events ORDER BY seq LIMIT 1),"
+        " (SELECT at FROM events ORDER BY seq DESC LIMIT 1)"
+    )
+    oldest, newest = edges[0]
+    if not limits.days or oldest is None:
+        return False
+    since = clock.now_us() - limits.days * _DAY_US
+    return bool(oldest < since - _DAY_US and newest >= since)
+
+
+def trim(journal: Journal, limits: Limits, *, steps: int | None = None) -> Trimmed:
+    """Drop what is over the limits, at most so many *steps*; nothing if another is at it."""
+    try:
+        with mirror.alone(journal.folder) as is_mine:
+            if not is_mine:
+                return Trimmed(size=size(journal), is_done=False)
+            return _trim(journal, limits, steps)
+    except apsw.Error as error:
+        raise database.translate(error, journal.path) from error
+
+
+def _trim(journal: Journal, limits: Limits, steps: int | None) -> Trimmed:
+    from standfast.journal import base as bases  # most commands find nothing to drop
+    from standfast.journal import dropping
+
+    mirror.append(journal)
+    dropping.settle(journal)
+    base = bases.load(journal.connection)
+    done = Trimmed(through=base.through, size=size(journal))
+    is_over = bool(limits.mb) and done.size > limits.mb * _MB
+    while upto := boundary(journal, limits, is_over=is_over):
+        if steps == 0:
+            return done._replace(is_done=False)
+        dropped = dropping.drop(journal, base, upto)
+        mirror.append(journal)
+        dropping.settle(journal)
+        done = Trimmed(done.events + dropped, upto, size(journal))
+        is_over = is_over and done.size > limits.mb * _MB * _ENOUGH
+        steps = None if steps is None else steps - 1
+    return done
+
+
+def boundary(journal: Journal, limits: Limits, *, is_over: bool) -> int:
+    """The last event of the next step, 0 for none; never one that the mirror lacks."""
+    rows = journal.query("SELECT seq, at, kind FROM events ORDER BY seq LIMIT ?", (STEP,))
+    upto = _aged(rows, limits, clock.now_us())
+    if is_over and rows:
+        upto = max(upto, min(rows[-1][0], reading.last_seq(journal) - _KEPT_BY_SIZE))
+    upto = min(upto, mirror.last_seq(journal.folder))
+    # What tells of earlier drops is no reason for another one.
+    return upto if any(seq <= upto and kind != DROPPED for seq, _, kind in rows) else 0
+
+
+def _aged(rows: list[tuple[int, int, str]], limits: Limits, now: int) -> int:
+    """The last that is too old before the first that is young.
+
+    What a wrong clock dated into the future is neither, and goes with its neighbours.
+    """
+    upto = 0
+    since = now - limits.days * _DAY_US
+    for seq, at, _ in rows if limits.days else ():
+        if since <= at <= now:
+            break
+        if at < since:
+            upto = seq
+    return upto
