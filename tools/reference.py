@@ -56,7 +56,7 @@ def settings() -> str:
     defaults = config.Config._field_defaults
     rows = [
         f"| `{key.name}` | `{defaults[key.name]}` | {'yes' if key.project else '**no**'} "
-        f"| `STANDFAST_{key.name.upper()}` | {key.says} |"
+        f"| {f'`STANDFAST_{key.name.upper()}`' if key.variable else '**none**'} | {key.says} |"
         for key in config.KEYS
     ]
     head = (

@@ -22,6 +22,7 @@ USER_FILE = "standfast/config.yaml"
 PROJECT_FILE = ".standfast.yaml"
 _SIZE_LIMIT = 64 * 1024
 _LONGEST_WAIT_S = 3600
+_MOST_DIGITS = 7
 
 
 class Source(StrEnum):
@@ -44,6 +45,8 @@ class Config(NamedTuple):
     git: str = "git"
     lock_timeout_s: float = 10.0
     status_file: str | None = None
+    keep_days: int = 30
+    keep_mb: int = 500
 
 
 def _seconds(value: object) -> float:
@@ -54,6 +57,14 @@ def _seconds(value: object) -> float:
     if isinstance(value, bool) or not 0 <= number <= _LONGEST_WAIT_S:
         raise ValueError(f"is not a number of seconds from 0 to {_LONGEST_WAIT_S}")
     return number
+
+
+def _whole(value: object) -> int:
+    """A whole number, as YAML or a flag gives it."""
+    text = str(value) if isinstance(value, int | str) and not isinstance(value, bool) else ""
+    if not (text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS):
+        raise ValueError("is not a whole number from 0 on; 0 is for ever")
+    return int(text)
 
 
 def _program(value: object) -> str:
@@ -69,12 +80,16 @@ def _inside(value: object) -> str:
 
 
 class Key(NamedTuple):
-    """One setting: how a value is checked, and whether a repository may bring it."""
+    """One setting: how a value is checked, and whether a repository may bring it.
+
+    A repository can also bring variables: a coding agent's settings in it set them.
+    """
 
     name: str
     check: Callable[[object], object]
     project: bool
     says: str
+    variable: bool = True
 
 
 KEYS: tuple[Key, ...] = (
@@ -90,6 +105,20 @@ KEYS: tuple[Key, ...] = (
         check=_inside,
         project=True,
         says="A file in the work tree that is kept as a second face of the status.",
+    ),
+    Key(
+        name="keep_days",
+        check=_whole,
+        project=False,
+        says="How many days events are kept; decisions stay. 0 is for ever.",
+        variable=False,
+    ),
+    Key(
+        name="keep_mb",
+        check=_whole,
+        project=False,
+        says="How many MB database and mirror may take together; the oldest go. 0 is no limit.",
+        variable=False,
     ),
 )
 _BY_NAME = {key.name: key for key in KEYS}
@@ -157,7 +186,8 @@ def _checked(
         raise BadConfig(f"there is no setting `{name}`", file=file, line=line)
     if source is Source.PROJECT and not key.project:
         raise BadConfig(
-            f"`{name}` may not be set by a repository: it decides what runs on this machine",
+            f"`{name}` may not be set by a repository: it decides what runs on this machine"
+            " or what is kept of its history",
             file=file,
             line=line,
             remedy="Set it in your own configuration if you want it, and ask who put it here.",
@@ -172,7 +202,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     return {
         key.name: _checked(key.name, environ[variable], Source.ENVIRONMENT, file=variable)
         for key in KEYS
-        if (variable := f"STANDFAST_{key.name.upper()}") in environ
+        if key.variable and (variable := f"STANDFAST_{key.name.upper()}") in environ
     }
 
 

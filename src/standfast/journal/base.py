@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from standfast.journal.folds import Row
 
 FORMAT = 1
-DROPPED = "events.dropped"
 FOLDED = ("decisions", "wordings", "cells", "leases", "sessions", "work", "briefs")
 
 

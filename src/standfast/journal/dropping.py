@@ -19,7 +19,6 @@ from standfast.errors import JournalBusy, TooLarge
 from standfast.journal import base as bases
 from standfast.journal import folds, mirror
 from standfast.journal.author import STANDFAST
-from standfast.journal.base import DROPPED
 from standfast.journal.payload import Redacted
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def drop(journal: Journal, base: Base, through: int) -> int:
     said = _said(base, rows, over, bases.digest(document))
     with journal.writing() as tx:
         _refuse_overtaken(tx, over, before=rows[0][0] - 1, through=through)
-        tx.append(DROPPED, said, STANDFAST)
+        tx.append(folds.DROPPED, said, STANDFAST)
         _replace(tx, base, {row[2] for row in rows}, document)
     return len(rows)
 

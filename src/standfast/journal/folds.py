@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Fold = Callable[[apsw.Connection, Row], None]
 
 
+DROPPED = "events.dropped"
+
 # The highest number of each id prefix, as the events up to one of them tell it: the counters hold
 # the same, because an id is given out and used by an event in one transaction.
 NUMBERS = """
@@ -89,6 +91,6 @@ FOLDS: Mapping[str, Fold] = {
     "decision.amended": decision_amended,
     "cell.set": cell_set,
     "lease.taken": lease_taken,
-    "events.dropped": events_dropped,
+    DROPPED: events_dropped,
     **SESSION_FOLDS,
 }

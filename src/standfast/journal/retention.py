@@ -8,7 +8,7 @@ import apsw
 
 from standfast import clock
 from standfast.journal import database, mirror, reading
-from standfast.journal.base import DROPPED
+from standfast.journal.folds import DROPPED
 
 if TYPE_CHECKING:
     from standfast.journal.store import Journal

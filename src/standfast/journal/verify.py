@@ -84,7 +84,7 @@ def _base(connection: apsw.Connection, document: bytes | None, report: Report) -
     said = connection.execute(
         "SELECT payload ->> 'through', payload ->> 'base' FROM events WHERE kind = ?"
         " ORDER BY seq DESC LIMIT 1",
-        (bases.DROPPED,),
+        (folds.DROPPED,),
     ).fetchone()
     found = None if document is None else (report.dropped, bases.digest(document))
     if said != found or base.through != report.dropped:

@@ -41,11 +41,12 @@ _MISSING = f"""
 # A command of ours, and nothing else on the same line, is no work to tell of.
 _IS_OURS = "(work.words GLOB 'standfast *' AND work.words NOT GLOB '*[;&|\n]*')"
 
+# The event may have been dropped since; what it began has its own time.
 _IN_FLIGHT = f"""
-    SELECT work.what, work.words, events.at, work.begun,
+    SELECT work.what, work.words, ifnull(events.at, work.at), work.begun,
       CAST(events.payload ->> 'tool' AS TEXT), work.state
     FROM work INDEXED BY work_by_state
-    JOIN events ON events.seq = iif(work.begun > 0, work.begun, work.ended)
+    LEFT JOIN events ON events.seq = iif(work.begun > 0, work.begun, work.ended)
     WHERE work.state IN ('open', 'background') AND work.what IN ('call', 'agent')
       AND work.session = ? AND work.begun <= ? AND work.agent = ?
       AND NOT {_IS_OURS} ORDER BY work.begun DESC LIMIT ?"""  # noqa: S608  # our own words
@@ -86,14 +87,16 @@ _DECISIONS = """
     SELECT id, text, actor, at, origin FROM decisions WHERE session IS NULL OR session = ?{}
     ORDER BY number DESC LIMIT ?"""
 _OR_BEFORE_THE_FORK = """
-    OR (session = ? AND at <= (SELECT at FROM events WHERE events.seq = ?))"""
+    OR (session = ? AND (seq <= ? OR at <= (SELECT at FROM events WHERE events.seq = ?)))"""
 
 _OTHERS = """
     SELECT count(*) FROM sessions WHERE session NOT IN ({}) AND ended IS NULL AND forgotten = 0
       AND (SELECT at FROM events WHERE stream = 'session:' || sessions.session
            ORDER BY seq DESC LIMIT 1) > ?"""
 
-_UPTO = "SELECT at FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1"
+_UPTO = """
+    SELECT ifnull((SELECT at FROM events WHERE stream = 'session:' || ?1
+      ORDER BY seq DESC LIMIT 1), (SELECT at FROM sessions WHERE session = ?1))"""
 _ASKED_OF_AGENT = """
     SELECT began.payload ->> 'words', call.payload ->> 'prompt', began.at FROM work
     JOIN events AS began ON began.seq = work.begun
@@ -152,20 +155,25 @@ def gather(ask: Ask, session: str, agent: str, why: str, *, most: int) -> Facts:
     found.branch = None if branch is None else str(branch)
     found.parent = None if parent is None else str(parent)
     lineage = _lineage(ask, session)
-    upto = ask(_UPTO, (f"session:{session}",))
-    found.upto = int(str(upto[0][0])) if upto else 0
+    ((upto,),) = ask(_UPTO, (session,))
+    found.upto = int(str(upto or 0))
     _gather_words(ask, found, lineage, most)
     _gather_work(ask, found, lineage, most)
     return found
 
 
 def _lineage(ask: Ask, session: str) -> Lineage:
-    """The session and what it was forked from, each up to where the fork began."""
+    """The session and what it was forked from, each up to where the fork began.
+
+    Where the event of its start was dropped, only a fork names a parent that did not end in it.
+    """
     found = [(session, _NEWEST)]
     forked = (
-        "SELECT sessions.parent, sessions.began FROM sessions JOIN events"
+        "SELECT sessions.parent, sessions.began FROM sessions LEFT JOIN events"
         " ON events.seq = sessions.began WHERE sessions.session = ?"
-        " AND events.payload ->> 'source' = 'fork' AND sessions.parent IS NOT NULL AND NOT EXISTS"
+        " AND ifnull(events.payload ->> 'source', iif(events.seq IS NULL AND 'clear' IS NOT"
+        " (SELECT ended FROM sessions AS its WHERE its.session = sessions.parent), 'fork', ''))"
+        " = 'fork' AND sessions.parent IS NOT NULL AND NOT EXISTS"
         " (SELECT 1 FROM sessions AS its WHERE its.session = sessions.parent AND its.forgotten > 0)"
     )
     while len(found) < 8 and (rows := ask(forked, (found[-1][0],))):  # noqa: PLR2004  # enough
@@ -192,7 +200,7 @@ def _gather_words(ask: Ask, found: Facts, lineage: Lineage, most: int) -> None:
     names = [name for name, _ in lineage]
     marks = ",".join("?" * len(names))
     decided = _DECISIONS.format(_OR_BEFORE_THE_FORK * (len(lineage) - 1))
-    before = [value for each in lineage[1:] for value in each]
+    before = [value for name, fork in lineage[1:] for value in (name, fork, fork)]
     found.decisions = ask(decided, (found.session, *before, most))  # type: ignore[assignment]  # as selected
     counted = f"SELECT count(*) FROM ({decided})"  # noqa: S608  # our own words
     ((found.all_decisions,),) = ask(counted, (found.session, *before, _MOST_COUNTED))  # type: ignore[assignment]  # a count

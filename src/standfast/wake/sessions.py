@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 _ROWS = """
     SELECT session, client, subdir, branch, process, tokens, window, compactions, ended, forgotten,
       transcript,
-      (SELECT at FROM events WHERE stream = 'session:' || sessions.session
-       ORDER BY seq DESC LIMIT 1) AS last,
+      ifnull((SELECT at FROM events WHERE stream = 'session:' || sessions.session
+       ORDER BY seq DESC LIMIT 1), at) AS last,
       (SELECT payload ->> 'text' FROM events WHERE kind = 'prompt' AND {told}
        AND events.session = sessions.session ORDER BY seq DESC LIMIT 1),
       (SELECT count(*) FROM work WHERE state IN ('open', 'background')

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from standfast.config import Config
     from standfast.journal.place import Place
+    from standfast.journal.retention import Limits
     from standfast.surfaces.cli.screen import Screen
 
 
@@ -87,12 +88,29 @@ class Context:
             for outcome in homes.keep_all(self.journal, self.place, self.config.status_file):
                 if outcome.refused is not None:
                     self.trouble.append(outcome.refused)
+            self._keep_limits()
         except NothingFound:
             return
         except StandfastError as error:
             self.trouble.append(error)
         except OSError as error:
             self.trouble.append(disk.disk_error(error, error.filename or self.place.folder))
+
+    @property
+    def limits(self) -> Limits:
+        """How long and how much the journal keeps."""
+        from standfast.journal.retention import Limits
+
+        return Limits(self.config.keep_days, self.config.keep_mb)
+
+    def _keep_limits(self) -> None:
+        """Drop some of what is too old or too much, where it can be."""
+        from standfast.journal import retention
+
+        journal = self.journal
+        may_write = all(os.access(path, os.W_OK) for path in (journal.folder, journal.path))
+        if may_write and journal.exists and retention.is_due(journal, self.limits):
+            retention.trim(journal, self.limits, steps=retention.STEPS_BY_THE_WAY)
 
     def close(self) -> None:
         """Let go of the journal, if it was opened."""

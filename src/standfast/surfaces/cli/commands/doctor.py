@@ -12,7 +12,7 @@ import apsw
 
 from standfast import disk
 from standfast.errors import NothingFound, StandfastError
-from standfast.journal import database, lost, mirror, reading, schema, strays
+from standfast.journal import database, lost, mirror, reading, retention, schema, strays
 from standfast.process import lock_holders
 from standfast.protocol.text import printable
 from standfast.surfaces.cli.screen import json_line
@@ -114,6 +114,16 @@ def _journal(context: Context) -> Iterator[Finding]:
     lag = count - mirror.last_seq(journal.folder)
     late = "See whether the disk is full." if lag > _MIRROR_LAG else None
     yield Finding("mirror", f"{lag:,} events behind", late)
+    yield _kept(context)
+
+
+def _kept(context: Context) -> Finding:
+    """How much there is, and of which limits; whatever is over them goes by itself."""
+    days, mb = context.limits
+    used = f"{retention.size(context.journal) / 1e6:,.1f} MB of {mb or 'any number of'}"
+    ((first,),) = context.journal.query("SELECT ifnull(min(seq), 1) FROM events")
+    dropped = f", events 1 to {first - 1:,} dropped" if first > 1 else ""
+    return Finding("kept", f"{used}, {f'{days} days' if days else 'for ever'}{dropped}")
 
 
 def _writer(context: Context) -> Iterator[Finding]:

@@ -38,6 +38,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     wanted = _filter(arguments)
     context.heal()
     try:
+        _tell_dropped(context, arguments)
         last = _print(context, _chosen(context, wanted, arguments.last))
         seen = max(last, reading.last_seq(context.journal))
     except NothingFound:
@@ -49,6 +50,14 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         clock.pause(_LOOK_EVERY_S)
         seen = _follow(context, wanted, seen)
     return 0
+
+
+def _tell_dropped(context: Context, arguments: argparse.Namespace) -> None:
+    """Who asks for all of them hears that they are not all; lines of JSON stay lines of JSON."""
+    ((first,),) = context.journal.query("SELECT ifnull(min(seq), 1) FROM events")
+    if arguments.last == 0 and arguments.after < first - 1:
+        words = f"events 1 to {first - 1:,} were dropped on purpose: they were too old or too much"
+        print(words, file=sys.stderr, flush=True)
 
 
 def _filter(arguments: argparse.Namespace) -> Filter:

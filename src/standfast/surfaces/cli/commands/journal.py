@@ -1,4 +1,4 @@
-"""`standfast journal`: verify it, export it, say where it is."""
+"""`standfast journal`: verify it, export it, drop what is too old, say where it is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors import DiskFailed, NothingFound, WrongUsage
-from standfast.journal import mirror, reading, verify
+from standfast.journal import mirror, reading, retention, verify
 from standfast.protocol.text import printable
 from standfast.surfaces.cli.screen import json_line
 
@@ -21,8 +21,8 @@ _SHOWN = 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Three things to do with a journal."""
-    parser.add_argument("action", choices=("verify", "export", "path"))
+    """Four things to do with a journal."""
+    parser.add_argument("action", choices=("verify", "export", "trim", "path"))
     parser.add_argument("-o", "--output", help="export: the file to make; it must not exist yet")
 
 
@@ -37,6 +37,8 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         return 0
     if not context.journal.exists:
         raise NothingFound("nothing has been recorded here yet", file=context.place.folder)
+    if arguments.action == "trim":
+        return _trim(context)
     return _verify(context) if arguments.action == "verify" else _export(context, arguments.output)
 
 
@@ -51,18 +53,45 @@ def _verify(context: Context) -> int:
             f"{report.events:,} events, {report.streams:,} chains, {report.mirrored:,} mirrored:"
             f" {context.screen.paint(words, style)}."
         )
+        if report.dropped:
+            print(_dropped(report.dropped))
         if report.problems:
             rows = [("problem", problem) for problem in report.problems[:_SHOWN]]
             print(context.screen.table(rows, ("bad",)))
     return 1 if report.problems else 0
 
 
+def _dropped(through: int) -> str:
+    return f"Events 1 to {through:,} were dropped on purpose: they were too old or too much."
+
+
+def _trim(context: Context) -> int:
+    """Drop everything that is over the limits, however much it is."""
+    context.may_write()
+    done = retention.trim(context.journal, context.limits)
+    if context.json:
+        facts = {"dropped": done.events, "dropped_through": done.through, "bytes": done.size}
+        print(json_line({**facts, "done": done.is_done}))
+    elif not done.is_done:
+        print("Nothing dropped: another command is at it.")
+    else:
+        days, mb = context.limits
+        limits = f"{f'{days} days' if days else 'any age'} and {f'{mb} MB' if mb else 'any size'}"
+        print(f"{done.events:,} events dropped; kept: {limits}, now {done.size / 1e6:,.1f} MB.")
+        if done.through:
+            print(_dropped(done.through))
+    return 0
+
+
 def _export(context: Context, output: str | None) -> int:
-    """Every event as a line of JSON, as the mirror has them."""
+    """Every event that is kept as a line of JSON, as the mirror has them."""
+    ((first, last),) = context.journal.query("SELECT ifnull(min(seq), 1), max(seq) FROM events")
     lines = map(mirror.line_of, reading.events(context.journal, reading.Filter()))
     if output is None:
         for line in lines:
             sys.stdout.buffer.write(line)
+        if first > 1:
+            print(_dropped(first - 1), file=sys.stderr)
         return 0
     if os.path.lexists(output):
         raise DiskFailed("there is a file already", file=output, remedy="Name a new file.")
@@ -71,10 +100,9 @@ def _export(context: Context, output: str | None) -> int:
         disk.sync_folder(os.path.dirname(output))
     except OSError as error:
         raise disk.disk_error(error, output) from error
-    count = reading.last_seq(context.journal)
-    print(
-        json_line({"file": output, "events": count})
-        if context.json
-        else f"{count:,} events in {printable(output)}"
-    )
+    count = (last or 0) - first + 1
+    facts = {"file": output, "events": count, "dropped_through": first - 1}
+    print(json_line(facts) if context.json else f"{count:,} events in {printable(output)}")
+    if first > 1 and not context.json:
+        print(_dropped(first - 1))
     return 0
