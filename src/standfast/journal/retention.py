@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 STEP = 2_000  # events in one transaction: whoever waits for it waits for a moment
 STEPS_BY_THE_WAY = 5  # that a command takes which was called for something else
 _KEPT_BY_SIZE = 1_000  # the newest: a session at work asks for them
+_WORTH_A_STEP = 100  # events; where the state alone is too much, dropping one by one helps nobody
 _DAY_US = 24 * 3_600 * clock.MICROSECONDS
 _MB = 1_000_000
 _ENOUGH = 0.8  # of the size: then it takes a while until the next drop
@@ -85,7 +86,8 @@ def _trim(journal: Journal, limits: Limits, steps: int | None) -> Trimmed:
     base = bases.load(journal.connection)
     done = Trimmed(through=base.through, size=size(journal))
     is_over = bool(limits.mb) and done.size > limits.mb * _MB
-    while upto := boundary(journal, limits, is_over=is_over):
+    newest = reading.last_seq(journal)  # each step adds an event of its own: those are not counted
+    while upto := boundary(journal, limits, newest - _KEPT_BY_SIZE if is_over else 0):
         if steps == 0:
             return done._replace(is_done=False)
         dropped = dropping.drop(journal, base, upto)
@@ -97,12 +99,15 @@ def _trim(journal: Journal, limits: Limits, steps: int | None) -> Trimmed:
     return done
 
 
-def boundary(journal: Journal, limits: Limits, *, is_over: bool) -> int:
-    """The last event of the next step, 0 for none; never one that the mirror lacks."""
+def boundary(journal: Journal, limits: Limits, spare: int) -> int:
+    """The last event of the next step, 0 for none; never one that the mirror lacks.
+
+    *spare* is the last event that may go because all together are too much.
+    """
     rows = journal.query("SELECT seq, at, kind FROM events ORDER BY seq LIMIT ?", (STEP,))
     upto = _aged(rows, limits, clock.now_us())
-    if is_over and rows:
-        upto = max(upto, min(rows[-1][0], reading.last_seq(journal) - _KEPT_BY_SIZE))
+    if rows and spare - rows[0][0] >= _WORTH_A_STEP:
+        upto = max(upto, min(rows[-1][0], spare))
     upto = min(upto, mirror.last_seq(journal.folder))
     # What tells of earlier drops is no reason for another one.
     return upto if any(seq <= upto and kind != DROPPED for seq, _, kind in rows) else 0
