@@ -101,7 +101,14 @@ def test_every_command_has_json_that_parses(cli: Cli, repo: Path) -> None:
     assert status["decisions"][0]["by"] == "lead"
     assert [(e["seq"], e["run"], e["payload"]["id"]) for e in events] == [(1, "r1", "RD-001")]
     assert doctor["ok"]
-    assert verified == {"ok": True, "events": 1, "streams": 1, "mirrored": 1, "problems": []}
+    assert verified == {
+        "ok": True,
+        "events": 1,
+        "streams": 1,
+        "mirrored": 1,
+        "dropped_through": 0,
+        "problems": [],
+    }
     assert path["journal"] == str(repo / ".git" / "standfast" / "journal.db")
 
 

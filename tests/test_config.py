@@ -62,8 +62,9 @@ def test_project_file_may_never_name_a_command(home: Path, project: Path) -> Non
     assert caught.value.file == str(project / ".standfast.yaml")
 
 
-def test_every_setting_that_is_a_command_is_closed_to_projects() -> None:
-    assert [key.name for key in config.KEYS if not key.project] == ["git"]
+def test_every_setting_that_runs_or_drops_something_is_closed_to_projects() -> None:
+    closed = [key.name for key in config.KEYS if not key.project]
+    assert closed == ["git", "keep_days", "keep_mb"]
 
 
 @pytest.mark.parametrize(

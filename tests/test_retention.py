@@ -211,6 +211,18 @@ def test_second_trim_at_the_same_time_leaves_it_to_the_first(journal: Journal) -
     assert retention.trim(journal, USUAL).events == 1
 
 
+@pytest.mark.req("SEC-08")
+def test_events_that_the_mirror_lacks_are_not_dropped(journal: Journal) -> None:
+    fill(journal, 40, 39)
+    journal.mirror()
+    fill(journal, 38, 0)
+
+    assert retention.boundary(journal, USUAL, 0) == 2
+    assert retention.boundary(journal, USUAL, 1_000) == 2
+    journal.mirror()
+    assert retention.boundary(journal, USUAL, 0) == 3
+
+
 # The commands.
 
 

@@ -37,7 +37,8 @@ class Base:
         self.through = 0
         self.heads: dict[str, bytes] = {}
         self.counters: dict[str, int] = {}
-        self.state = _tables(apsw.Connection(":memory:"), 0)
+        self.state = _in_memory()
+        _migrate(self.state, 0)
 
     def take(self, event: Row) -> None:
         """Take the next event in; one that is not what was recorded is refused."""
@@ -120,20 +121,26 @@ def _read(found: dict[str, Any]) -> Base:
     base.through = int(found["through"])
     base.heads = {stream: bytes.fromhex(link) for stream, link in found["heads"].items()}
     base.counters = {prefix: int(last) for prefix, last in found["counters"].items()}
-    base.state = apsw.Connection(":memory:")
-    _tables(base.state, 0, version)
+    base.state = _in_memory()
+    _migrate(base.state, 0, version)
     for table in FOLDED:
         if table in found["state"]:
             _fill(base.state, table, found["state"][table])
-    _tables(base.state, version)
+    _migrate(base.state, version)
     return base
 
 
-def _tables(connection: apsw.Connection, after: int, upto: int | None = None) -> apsw.Connection:
+def _in_memory() -> apsw.Connection:
+    """An empty database in one transaction that never ends: twice as fast, and nobody's loss."""
+    connection = apsw.Connection(":memory:")
+    connection.execute("BEGIN")
+    return connection
+
+
+def _migrate(connection: apsw.Connection, after: int, upto: int | None = None) -> None:
     for statements in schema.MIGRATIONS[after:upto]:
         for statement in statements:
             connection.execute(statement).fetchall()
-    return connection
 
 
 def rows(connection: apsw.Connection, table: str) -> list[tuple[apsw.SQLiteValue, ...]]:

@@ -133,15 +133,13 @@ def cut(folder: str, through: int) -> None:
 
 
 def _shorten(path: str, through: int) -> None:
-    lines = disk.read_regular(path, limit=mirror.LARGEST).splitlines(keepends=True)
-    for number, line in enumerate(lines):
-        event = mirror.parse(line)
-        seq = int(str(event["seq"])) if event else 0
-        if seq > through:
-            shorter = os.path.join(os.path.dirname(path), f"{seq:012d}.jsonl")
-            disk.replace(shorter, b"".join(lines[number:]))
-            disk.forget(path)
-            return
+    """Begin a file anew at the event after *through*, if it has that; no line holds a line end."""
+    data = b"\n" + disk.read_regular(path, limit=mirror.LARGEST)
+    begin = data.find(b'\n{"seq":%d,' % (through + 1)) + 1
+    if begin:
+        shorter = os.path.join(os.path.dirname(path), f"{through + 1:012d}.jsonl")
+        disk.replace(shorter, data[begin:])
+        disk.forget(path)
 
 
 def _sweep(folder: str, *, keep: str | None) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
 
 STEP = 2_000  # events in one transaction: whoever waits for it waits for a moment
-STEPS_BY_THE_WAY = 5  # that a command takes which was called for something else
+STEPS_BY_THE_WAY = 2  # that a command takes which was called for something else
 _KEPT_BY_SIZE = 1_000  # the newest: a session at work asks for them
 _WORTH_A_STEP = 100  # events; where the state alone is too much, dropping one by one helps nobody
 _DAY_US = 24 * 3_600 * clock.MICROSECONDS
