@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from standfast import disk
 from standfast.errors import JournalDamaged
 from standfast.journal import base as bases
 from standfast.journal import decisions, dropping, mirror, reading
@@ -197,7 +198,7 @@ def test_work_of_sessions_that_are_over_goes_and_of_those_at_work_stays(journal:
     agent = Author(CLAUDE, session="young")
     journal.append("tool.started", {"id": "long", "tool": "Bash", "words": "long"}, agent)
     upto = reading.last_seq(journal)
-    journal.append("prompt", {"text": "go on"}, Author(session="young"))
+    journal.append("notice", {"text": "go on"}, Author(session="young"))
 
     drop(journal, upto)
     journal.append("tool.ended", {"id": "long", "tool": "Bash"}, agent)
@@ -207,6 +208,32 @@ def test_work_of_sessions_that_are_over_goes_and_of_those_at_work_stays(journal:
         ("young", "long", "done"),
     ]
     assert len(journal.query("SELECT 1 FROM sessions")) == 2
+    verified(journal)
+
+
+@pytest.mark.req("SEC-08")
+@pytest.mark.parametrize("author", [Author(session="old"), Author(run="r", session="old")])
+def test_session_that_comes_back_at_the_last_moment_keeps_its_work(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, author: Author
+) -> None:
+    some_work(journal, "old", "a", "b")
+    real = disk.replace
+
+    def replace(path: str, data: bytes) -> None:
+        if path.endswith(".base.json"):
+            other = Journal(journal.folder)
+            other.append("tool.started", {"id": "c", "tool": "Bash", "words": "c"}, author)
+            other.let_go()
+        real(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(disk, "replace", replace)
+        drop(journal, 6)
+
+    assert numbers(journal) == [1, 2, 3, 4, 5, 6, 7]
+    drop(journal, 6)
+    assert numbers(journal) == [7, 8]
+    assert journal.query("SELECT key FROM work ORDER BY key") == [("a",), ("b",), ("c",)]
     verified(journal)
 
 
@@ -326,7 +353,6 @@ def test_drop_cut_short_after_any_step_is_harmless_and_healed_by_the_next(
 TRIMMER = """
 import sys
 from standfast.journal import base, dropping, mirror, reading
-from standfast.errors import JournalBusy
 from standfast.journal.store import Journal
 journal = Journal(sys.argv[1], lock_timeout_s=60)
 rounds = int(sys.argv[2])
@@ -340,10 +366,7 @@ while rounds:
         found = base.load(journal.connection)
         upto = min(reading.last_seq(journal) - 20, mirror.last_seq(journal.folder))
         if upto > found.through:
-            try:
-                dropping.drop(journal, found, upto)
-            except JournalBusy:
-                continue
+            dropping.drop(journal, found, upto)
     print(upto, flush=True)
 """
 

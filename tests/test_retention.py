@@ -147,7 +147,10 @@ def test_nought_keeps_for_ever(journal: Journal) -> None:
 
 
 @pytest.mark.req("SEC-08")
-def test_too_much_is_brought_well_below_the_limit_and_the_newest_stay(journal: Journal) -> None:
+def test_too_much_is_brought_well_below_the_limit_and_no_further(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "STEP", 100)
     fill(journal, 1, text="words " * 100, count=4_000)
     limits = Limits(days=30, mb=3)
     assert retention.size(journal) > 3e6
@@ -155,10 +158,9 @@ def test_too_much_is_brought_well_below_the_limit_and_the_newest_stay(journal: J
 
     done = retention.trim(journal, limits)
 
-    assert done.size < 0.8 * 3e6
+    assert 0.7 * 3e6 < done.size < 0.8 * 3e6
     assert done.size == retention.size(journal)
     assert not retention.is_due(journal, limits)
-    assert reading.last_seq(journal) == 4_000 + 1 or done.events > retention.STEP
     assert verify(journal).problems == []
 
 
@@ -217,10 +219,10 @@ def test_events_that_the_mirror_lacks_are_not_dropped(journal: Journal) -> None:
     journal.mirror()
     fill(journal, 38, 0)
 
-    assert retention.boundary(journal, USUAL, 0) == 2
-    assert retention.boundary(journal, USUAL, 1_000) == 2
+    assert retention.boundary(journal, USUAL, is_over=False) == 2
+    assert retention.boundary(journal, USUAL, is_over=True) == 2
     journal.mirror()
-    assert retention.boundary(journal, USUAL, 0) == 3
+    assert retention.boundary(journal, USUAL, is_over=False) == 3
 
 
 # The commands.
@@ -406,14 +408,14 @@ def test_read_only_journal_is_told_as_it_is_and_nothing_is_dropped(repo: Path) -
         path.chmod(0o500 if path.is_dir() else 0o400)
 
     try:
-        status = done(run("status", cwd=repo, through=through))
+        status = done(run("status", "--json", cwd=repo, through=through))
         trim = fair(run("journal", "trim", cwd=repo, through=through))
     finally:
         for path in (place, *place.rglob("*")):
             path.chmod(0o700 if path.is_dir() else 0o600)
 
     assert "kept" in status.out
-    assert status.err == ""
+    assert json.loads(status.out)["needs_you"] == []
     assert trim.status != DONE
     assert first(folder(repo)) == 1
     assert verify(folder(repo)).problems == []

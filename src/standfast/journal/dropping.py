@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from standfast import clock, disk
-from standfast.errors import JournalBusy, TooLarge
+from standfast.errors import TooLarge
 from standfast.journal import base as bases
 from standfast.journal import folds, mirror
 from standfast.journal.author import STANDFAST
@@ -43,7 +43,10 @@ def file_of(folder: str, through: int) -> str:
 
 
 def drop(journal: Journal, base: Base, through: int) -> int:
-    """Drop the events after *base* up to *through*; *base* is the new one then."""
+    """Drop the events after *base* up to *through*, and say how many; *base* is the new one then.
+
+    0 where the journal has moved on since it was looked at: then *base* is void.
+    """
     rows = journal.query("SELECT * FROM events WHERE seq <= ? ORDER BY seq", (through,))
     for row in rows:
         base.take(row)
@@ -54,7 +57,8 @@ def drop(journal: Journal, base: Base, through: int) -> int:
     disk.replace(file_of(journal.folder, through), document)
     said = _said(base, rows, over, bases.digest(document))
     with journal.writing() as tx:
-        _refuse_overtaken(tx, over, before=rows[0][0] - 1, through=through)
+        if _is_overtaken(tx, over, before=rows[0][0] - 1, through=through):
+            return 0
         tx.append(folds.DROPPED, said, STANDFAST)
         _replace(tx, base, {row[2] for row in rows}, document)
     return len(rows)
@@ -83,12 +87,11 @@ def _sessions_over(journal: Journal, base: Base) -> list[str]:
     return over[:_MOST_SESSIONS]
 
 
-def _refuse_overtaken(tx: Writing, over: list[str], *, before: int, through: int) -> None:
-    """Somebody else dropped, or a session came back, since the base was made: another time."""
+def _is_overtaken(tx: Writing, over: list[str], *, before: int, through: int) -> bool:
+    """Whether somebody else dropped, or a session came back, since the base was made."""
     found = tx.execute("SELECT ifnull(max(through), 0) FROM base")
-    woken = [name for name in over if tx.execute(_IS_OVER, (name, through)) != [(1,)]]
-    if found != [(before,)] or woken:
-        raise JournalBusy("the journal has moved on: nothing was dropped")
+    woken = any(tx.execute(_IS_OVER, (name, through)) != [(1,)] for name in over)
+    return woken or found != [(before,)]
 
 
 def _replace(tx: Writing, base: Base, streams: set[str], document: bytes) -> None:

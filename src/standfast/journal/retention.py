@@ -86,11 +86,10 @@ def _trim(journal: Journal, limits: Limits, steps: int | None) -> Trimmed:
     base = bases.load(journal.connection)
     done = Trimmed(through=base.through, size=size(journal))
     is_over = bool(limits.mb) and done.size > limits.mb * _MB
-    newest = reading.last_seq(journal)  # each step adds an event of its own: those are not counted
-    while upto := boundary(journal, limits, newest - _KEPT_BY_SIZE if is_over else 0):
-        if steps == 0:
+    while upto := boundary(journal, limits, is_over=is_over):
+        dropped = 0 if steps == 0 else dropping.drop(journal, base, upto)
+        if not dropped:
             return done._replace(is_done=False)
-        dropped = dropping.drop(journal, base, upto)
         mirror.append(journal)
         dropping.settle(journal)
         done = Trimmed(done.events + dropped, upto, size(journal))
@@ -99,14 +98,12 @@ def _trim(journal: Journal, limits: Limits, steps: int | None) -> Trimmed:
     return done
 
 
-def boundary(journal: Journal, limits: Limits, spare: int) -> int:
-    """The last event of the next step, 0 for none; never one that the mirror lacks.
-
-    *spare* is the last event that may go because all together are too much.
-    """
+def boundary(journal: Journal, limits: Limits, *, is_over: bool) -> int:
+    """The last event of the next step, 0 for none; never one that the mirror lacks."""
     rows = journal.query("SELECT seq, at, kind FROM events ORDER BY seq LIMIT ?", (STEP,))
     upto = _aged(rows, limits, clock.now_us())
-    if rows and spare - rows[0][0] >= _WORTH_A_STEP:
+    spare = reading.last_seq(journal) - _KEPT_BY_SIZE
+    if is_over and spare - rows[0][0] >= _WORTH_A_STEP:
         upto = max(upto, min(rows[-1][0], spare))
     upto = min(upto, mirror.last_seq(journal.folder))
     # What tells of earlier drops is no reason for another one.

@@ -72,14 +72,14 @@ def _trim(context: Context) -> int:
     if context.json:
         facts = {"dropped": done.events, "dropped_through": done.through, "bytes": done.size}
         print(json_line({**facts, "done": done.is_done}))
-    elif not done.is_done:
-        print("Nothing dropped: another command is at it.")
     else:
         days, mb = context.limits
         limits = f"{f'{days} days' if days else 'any age'} and {f'{mb} MB' if mb else 'any size'}"
         print(f"{done.events:,} events dropped; kept: {limits}, now {done.size / 1e6:,.1f} MB.")
         if done.through:
             print(_dropped(done.through))
+        if not done.is_done:
+            print("Not all of it: another command is at it.")
     return 0
 
 
