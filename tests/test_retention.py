@@ -102,12 +102,14 @@ def test_commands_drop_by_age_once_a_day(journal: Journal) -> None:
 def test_date_in_the_future_holds_nothing_back_and_a_clock_set_back_drops_nothing(
     journal: Journal,
 ) -> None:
-    fill(journal, 40, -4_000, 39, 0)
+    fill(journal, -4_000, 40, -4_000, 39, 0)
 
     with days_ago(20_000):
         assert not retention.is_due(journal, USUAL)
         assert retention.trim(journal, USUAL).events == 0
-    assert retention.trim(journal, USUAL).events == 3
+    assert retention.is_due(journal, USUAL)
+    assert retention.trim(journal, USUAL).events == 4
+    assert not retention.is_due(journal, USUAL)
 
 
 @pytest.mark.req("SEC-08")

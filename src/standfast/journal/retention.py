@@ -17,6 +17,7 @@ STEP = 2_000  # events in one transaction: whoever waits for it waits for a mome
 STEPS_BY_THE_WAY = 2  # that a command takes which was called for something else
 _KEPT_BY_SIZE = 1_000  # the newest: a session at work asks for them
 _WORTH_A_STEP = 100  # events; where the state alone is too much, dropping one by one helps nobody
+_LOOKED_AT = 100  # of the oldest: some may have come late, or under a wrong clock
 _DAY_US = 24 * 3_600 * clock.MICROSECONDS
 _MB = 1_000_000
 _ENOUGH = 0.8  # of the size: then it takes a while until the next drop
@@ -48,22 +49,18 @@ def size(journal: Journal) -> int:
 
 
 def is_due(journal: Journal, limits: Limits) -> bool:
-    """Whether a command should drop something by the way: two rows and a few sizes are looked at.
+    """Whether a command should drop something by the way: a few rows and sizes are looked at.
 
     By age once a day, so that not every command seals a few events. A journal in which nothing
     is young was left alone for long, or the clock is wrong: that is for `journal trim`.
     """
     if limits.mb and size(journal) > limits.mb * _MB:
         return True
-    edges = journal.query(
-        "SELECT (SELECT at FROM events ORDER BY seq LIMIT 1),"
-        " (SELECT at FROM events ORDER BY seq DESC LIMIT 1)"
-    )
-    oldest, newest = edges[0]
-    if not limits.days or oldest is None:
-        return False
-    since = clock.now_us() - limits.days * _DAY_US
-    return bool(oldest < since - _DAY_US and newest >= since)
+    now = clock.now_us()
+    rows = journal.query("SELECT seq, at, kind FROM events ORDER BY seq LIMIT ?", (_LOOKED_AT,))
+    newest = journal.query("SELECT at FROM events ORDER BY seq DESC LIMIT 1")
+    is_young = any(at >= now - limits.days * _DAY_US for (at,) in newest)
+    return bool(limits.days) and is_young and _aged(rows, limits.days + 1, now) > 0
 
 
 def trim(journal: Journal, limits: Limits, *, steps: int | None = None) -> Trimmed:
@@ -101,25 +98,24 @@ def _trim(journal: Journal, limits: Limits, steps: int | None) -> Trimmed:
 def boundary(journal: Journal, limits: Limits, *, is_over: bool) -> int:
     """The last event of the next step, 0 for none; never one that the mirror lacks."""
     rows = journal.query("SELECT seq, at, kind FROM events ORDER BY seq LIMIT ?", (STEP,))
-    upto = _aged(rows, limits, clock.now_us())
+    upto = _aged(rows, limits.days, clock.now_us()) if limits.days else 0
     spare = reading.last_seq(journal) - _KEPT_BY_SIZE
     if is_over and spare - rows[0][0] >= _WORTH_A_STEP:
         upto = max(upto, min(rows[-1][0], spare))
-    upto = min(upto, mirror.last_seq(journal.folder))
-    # What tells of earlier drops is no reason for another one.
-    return upto if any(seq <= upto and kind != DROPPED for seq, _, kind in rows) else 0
+    return min(upto, mirror.last_seq(journal.folder))
 
 
-def _aged(rows: list[tuple[int, int, str]], limits: Limits, now: int) -> int:
+def _aged(rows: list[tuple[int, int, str]], days: int, now: int) -> int:
     """The last that is too old before the first that is young.
 
     What a wrong clock dated into the future is neither, and goes with its neighbours.
     """
     upto = 0
-    since = now - limits.days * _DAY_US
-    for seq, at, _ in rows if limits.days else ():
+    since = now - days * _DAY_US
+    for seq, at, _ in rows:
         if since <= at <= now:
             break
         if at < since:
             upto = seq
-    return upto
+    # What tells of earlier drops is no reason for another one.
+    return upto if any(seq <= upto and kind != DROPPED for seq, _, kind in rows) else 0
