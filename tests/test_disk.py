@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -295,3 +296,68 @@ def test_mac_syncs_through_the_drives_cache(monkeypatch: pytest.MonkeyPatch) -> 
     disk.sync_fd(5)
 
     assert asked == [(5, 51)]  # F_FULLFSYNC
+
+
+# Files that are there whole, or not at all.
+
+
+def test_new_file_has_no_name_before_it_is_whole(tmp_path: Path, monkeypatch: Any) -> None:
+    seen: list[list[str]] = []
+    real = os.fsync
+
+    def sync(fd: int) -> None:
+        seen.append(os.listdir(tmp_path))
+        real(fd)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    disk.create(str(tmp_path / "a"), b"all of it")
+
+    assert seen == [[]]
+    assert (tmp_path / "a").read_bytes() == b"all of it"
+
+
+@pytest.mark.parametrize("unnamed", [True, False])
+def test_new_file_never_takes_the_place_of_another(
+    tmp_path: Path, monkeypatch: Any, *, unnamed: bool
+) -> None:
+    (tmp_path / "a").write_bytes(b"theirs")
+    if not unnamed:
+        monkeypatch.setattr(disk, "_open_unnamed", lambda _: None)
+
+    with pytest.raises(FileExistsError):
+        disk.create(str(tmp_path / "a"), b"ours")
+
+    assert (tmp_path / "a").read_bytes() == b"theirs"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_where_files_without_a_name_are_unknown_a_named_one_is_cleaned_up(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(disk, "_open_unnamed", lambda _: None)
+    disk.create(str(tmp_path / "a"), b"all of it", mode=0o640)
+
+    def full(fd: int, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(disk, "write_all", full)
+    with pytest.raises(OSError, match="full"):
+        disk.create(str(tmp_path / "b"), b"more")
+
+    assert os.listdir(tmp_path) == ["a"]
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
+
+
+def test_draft_whose_maker_died_goes_with_the_next_replace(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    orphan = tmp_path / ".a.0123456789ab.draft"
+    at_work = tmp_path / ".a.ba9876543210.draft"
+    other = tmp_path / ".b.0123456789ab.draft"
+    for draft in (orphan, other):
+        draft.write_bytes(b"")
+    maker = disk.create_locked(str(at_work), b"being put in place")
+
+    disk.replace(str(path), b"new")
+    os.close(maker)
+
+    assert sorted(os.listdir(tmp_path)) == [at_work.name, other.name, "a"]

@@ -541,6 +541,22 @@ def test_edit_at_the_last_instant_is_put_back_and_edited(
     assert file.read_text(encoding="utf-8") == "theirs, late and ours"
 
 
+def test_draft_of_an_install_that_was_killed_goes_unless_it_holds_somebodys_words(
+    cli: Cli, file: Path
+) -> None:
+    same = file.with_name(".settings.json.0123456789ab.draft")
+    edited = file.with_name(".settings.json.ba9876543210.draft")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for kept in (file, same):
+        kept.write_text('{"model": "some"}', encoding="utf-8")
+    edited.write_text('{"model": "what somebody wrote in that very moment"}', encoding="utf-8")
+
+    cli("install", "claude", "--yes")
+
+    assert not same.exists()
+    assert "very moment" in edited.read_text(encoding="utf-8")
+
+
 def test_a_file_that_never_rests_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text("theirs", encoding="utf-8")

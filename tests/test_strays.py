@@ -313,3 +313,21 @@ def test_inbox_in_a_folder_that_somebody_else_could_read_is_refused(
 
     with pytest.raises(UnsafePath):
         inbox.leave(journal.folder, temporaries, "decision.noted", {"text": "x"})
+
+
+def test_fact_of_a_commit_that_was_told_as_failed_is_taken_once(
+    journal: Journal, temporaries: list[str]
+) -> None:
+    """When the sync of a commit fails its writer turns to the spool; the journal may have it."""
+    author = Author("claude", session="s-1")
+    with journal.writing() as tx:
+        tx.append("tool", {"id": "kept"}, author, at=1_000)
+    for use, at in (("kept", 1_000), ("other", 1_000), ("kept", 2_000)):
+        spool.keep(journal.folder, "tool", {"id": use}, author, at=at)
+
+    new = strays.merge(journal, temporaries)
+    again = strays.merge(journal, temporaries)
+
+    assert (new, again) == (2, 0)
+    assert facts(journal) == [{"id": "kept"}, {"id": "other"}, {"id": "kept"}]
+    assert not spool.is_used(journal.folder)

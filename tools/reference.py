@@ -1,4 +1,4 @@
-"""Writes docs/reference/*.md from the code: commands, errors, settings. `--check` only compares."""
+"""Writes the pages that are made: docs/reference/*.md and reliability.md. `--check` compares."""
 
 import os
 import sys
@@ -7,6 +7,10 @@ from pathlib import Path
 from standfast import config, errors
 from standfast.errors import StandfastError
 from standfast.surfaces.cli import frame
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import reliability  # beside this file
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 NOTE = "<!-- Made by `make docs` from the code; edit there. -->\n"
@@ -74,7 +78,12 @@ def settings() -> str:
     )
 
 
-PAGES = {"commands.md": commands, "errors.md": error_table, "configuration.md": settings}
+PAGES = {
+    "commands.md": commands,
+    "errors.md": error_table,
+    "configuration.md": settings,
+    "../reliability.md": reliability.page,
+}
 
 
 def main(arguments: list[str]) -> int:

@@ -49,9 +49,11 @@ def main(extra: Sequence[str]) -> int:
     rows = parse_manifest((ROOT / "docs" / "requirements.md").read_text(encoding="utf-8"))
     outcomes = _outcomes()
     proved = proved_rows(outcomes)
-    unproved = () if extra else unproved_claims(rows, proved)
+    skipped = skipped_rows(outcomes)
+    unproved = () if extra else unproved_claims(rows, proved | skipped)
     print("\n".join(["", *table(rows, proved), ""]))
     print(_claims_line(unproved, narrowed=bool(extra)))
+    print(f"skipped on this machine: {', '.join(sorted(skipped - proved)) or 'none'}")
     print(_ahead_line(rows, outcomes))
     print(*(f"{part.name}: {part.seconds:.1f} s, status {part.status}" for part in parts), sep="\n")
     print(closing_line(outcomes), flush=True)
@@ -84,6 +86,15 @@ def _outcomes() -> tuple[Outcome, ...]:
 def unproved_claims(rows: Iterable[Row], proved: frozenset[str]) -> tuple[str, ...]:
     """List the claimed rows that this run did not prove."""
     return tuple(row.id for row in rows if row.claimed != "no" and row.id not in proved)
+
+
+def skipped_rows(outcomes: Iterable[Outcome]) -> frozenset[str]:
+    """List the rows whose tests were all skipped: each says what this machine lacks."""
+    results: dict[str, set[str]] = {}
+    for outcome in outcomes:
+        for row in outcome.rows:
+            results.setdefault(row, set()).add(outcome.result)
+    return frozenset(row for row, seen in results.items() if seen == {"skipped"})
 
 
 def table(rows: Iterable[Row], proved: frozenset[str]) -> list[str]:

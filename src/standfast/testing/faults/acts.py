@@ -37,6 +37,7 @@ class Act(NamedTuple):
     new: Callable[[Seen], int] | None = None  # how often its new fact is there: once at most
     holds: Callable[[World, Seen], bool] | None = None  # what else its success promises
     repeats: bool = True  # doing it twice is no mistake
+    drops: bool = False  # old events go, as it should be
     dear: bool = False  # starts many processes: a slice leaves most of it out
 
     @property
@@ -87,6 +88,7 @@ COMMANDS: tuple[Act, ...] = (
     Act("doctor", "doctor", "waiting", _command("doctor")),
     Act("verify", "journal verify", "begun", _command("journal", "verify")),
     Act("export", "journal export", "begun", _export, holds=_exported, repeats=False),
+    Act("trim", "journal trim", "aged", _command("journal", "trim"), drops=True),
     Act("path", "journal path", "begun", _command("journal", "path")),
     Act("off", "off", "begun", _command("off"), holds=_is_off),
     Act("on", "on", "off", _command("on"), holds=lambda w, s: not _is_off(w, s)),

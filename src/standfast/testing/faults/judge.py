@@ -104,7 +104,8 @@ def _judge(world: World, act: Act, before: Before, *, acknowledged: bool) -> int
 
 def _base(act: Act, seen: Seen, before: Before) -> Iterator[Finding]:
     """What was there stays there, and what waited is taken in once."""
-    if seen.events[: len(before.seen.events)] != before.seen.events:
+    kept = before.seen.since(seen.first)
+    if seen.events[: len(kept)] != kept or (seen.first > before.seen.first and not act.drops):
         yield Finding("lost", "events from before are not as they were")
     for key, text in before.seen.decisions.items():
         if seen.decisions.get(key) != text:

@@ -20,6 +20,11 @@ class Seen(NamedTuple):
     decisions: dict[str, str]
     events: list[tuple[str, str | None, str]]  # kind, session, payload
     gaps: int
+    first: int = 1  # the number of the first event: those before it were dropped
+
+    def since(self, first: int) -> list[tuple[str, str | None, str]]:
+        """The events from one number on."""
+        return self.events[max(0, first - self.first) :]
 
     def number(self, kind: str, session: str | None = None) -> int:
         """How many events of one kind there are, of one session or of all."""
@@ -31,12 +36,13 @@ class Seen(NamedTuple):
 def look(journal: Journal) -> Seen:
     """Read everything; what is not there yet is nothing."""
     try:
-        events = [(e.kind, e.session, e.payload) for e in reading.events(journal, reading.Filter())]
+        rows = list(reading.events(journal, reading.Filter()))
         found = {d.id: d.text for d in reading.decisions(journal)}
     except NothingFound:
         return Seen({}, [], 0)
+    events = [(row.kind, row.session, row.payload) for row in rows]
     gaps = sum(json.loads(payload)["facts"] for kind, _, payload in events if kind == "gap")
-    return Seen(found, events, gaps)
+    return Seen(found, events, gaps, rows[0].seq if rows else 1)
 
 
 # Files that are replaced as a whole: each is as it was, or as it was to be, and nothing between.

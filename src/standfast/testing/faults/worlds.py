@@ -11,6 +11,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
+from standfast import clock
 from standfast.clients.claude.samples import BEFORE
 from standfast.journal import inbox, spool
 from standfast.journal.author import Author
@@ -163,6 +164,19 @@ def _waiting(world: World) -> None:
     _write(os.path.join(lost, "1700000000-1"), f"the hook could not be run\n{world.repo}\n")
 
 
+def _aged(world: World) -> None:
+    """Much of it is older than anybody wants to keep."""
+    settings = os.path.join(world.home, ".config", "standfast")
+    os.makedirs(settings)
+    _write(os.path.join(settings, "config.yaml"), "keep_days: 0\n")  # not dropped by the way
+    with Journal(world.folder).writing() as tx:
+        for number in range(40):
+            author = Author("claude", session=f"s-{number % 3}")
+            tx.append("turn.ended", {"n": number}, author, at=number * clock.MICROSECONDS)
+    _begun(world)
+    os.unlink(os.path.join(settings, "config.yaml"))
+
+
 def _off(world: World) -> None:
     _begun(world)
     perform.command(world, "off")
@@ -188,6 +202,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "fresh": _fresh,
     "begun": _begun,
     "waiting": _waiting,
+    "aged": _aged,
     "off": _off,
     "installed": _installed,
     **{f"{event} is next": _asked(event) for event in BEFORE},

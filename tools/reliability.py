@@ -1,0 +1,86 @@
+"""Writes docs/reliability.md: the promises with their tests, the last full run, the bugs found.
+
+The counters come from docs/reliability.json, which `make faults` leaves after a full run; the bugs
+stand in docs/reliability-bugs.md, written by hand.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from requirement_rows import namings_in, parse_manifest  # noqa: E402  # it lives with the tests
+
+DOCS = ROOT / "docs"
+RUN = DOCS / "reliability.json"
+BUGS = DOCS / "reliability-bugs.md"
+TRIED = {
+    "injected": "faults injected: every call that changes a file, of every command and hook",
+    "replayed": "states replayed that a power cut could have left",
+    "cuts": "real power cuts",
+    "writers": "processes writing at once",
+    "flips": "bytes flipped",
+}
+FOUND = {
+    "lost": "acknowledged facts lost",
+    "half": "files half written",
+    "wedged": "states from which the next command did not go on",
+    "wrong": "wrong answers",
+}
+
+
+def page() -> str:
+    """The whole page."""
+    run = json.loads(RUN.read_text(encoding="utf-8"))
+    parts = [
+        "# Reliability\n",
+        "<!-- Made by `make docs` from reliability.json and reliability-bugs.md. -->\n",
+        "What is recorded stays recorded: through kill -9, crash and loss of power, with many "
+        "processes writing.\nThis page says who checks that and what the last full run of "
+        "`make faults` counted.\n",
+        _promises(),
+        _last_run(run),
+        BUGS.read_text(encoding="utf-8"),
+    ]
+    return "\n".join(parts)
+
+
+def _promises() -> str:
+    tests: dict[str, set[str]] = defaultdict(set)
+    for path in sorted((ROOT / "tests").glob("test_*.py")):
+        for naming in namings_in(path.read_text(encoding="utf-8"), path.name):
+            tests[naming.row].add(path.name)
+    lines = ["## Promises\n", "| promise | | checked by |", "|---|---|---|"]
+    for row in parse_manifest((DOCS / "requirements.md").read_text(encoding="utf-8")):
+        if row.family == "REL":
+            files = ", ".join(f"`{name}`" for name in sorted(tests[row.id]))
+            lines.append(f"| {row.id} | {row.promise} | {files or 'nothing yet'} |")
+    return "\n".join(lines) + "\n"
+
+
+def _last_run(run: dict[str, object]) -> str:
+    lines = [
+        "## The last full run\n",
+        f"Commit `{str(run['commit'])[:12]}`, seed {run['seed']}.\n",
+        "| | |",
+        "|--:|---|",
+        *(f"| {run[name]:,} | {says} |" for name, says in TRIED.items()),
+        *(f"| **{run[name]:,}** | {says} |" for name, says in FOUND.items()),
+    ]
+    canaries = run["canaries"]
+    assert isinstance(canaries, dict)
+    planted, caught = canaries["planted"], canaries["caught"]
+    lines.append(f"| **{caught} of {planted}** | bugs planted for the harness that it caught |")
+    parts = run["parts"]
+    assert isinstance(parts, dict)
+    lines += ["", "| part | counted | seconds |", "|---|---|--:|"]
+    for name, figures in parts.items():
+        counted = ", ".join(f"{key} {value}" for key, value in figures.items() if key != "seconds")
+        lines.append(f"| {name} | {counted} | {figures['seconds']} |")
+    skipped = run["skipped"]
+    assert isinstance(skipped, dict)
+    lines += [f"| {name} | skipped: {why} | |" for name, why in skipped.items()]
+    return "\n".join(lines) + "\n"
