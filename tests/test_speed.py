@@ -15,11 +15,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from time import perf_counter_ns
+from time import perf_counter, perf_counter_ns
 
 import apsw
 import pytest
 
+from standfast.journal import reading
 from standfast.journal.author import Author
 from standfast.journal.store import MIRROR_EVERY, Journal
 from standfast.wake import brief, facts
@@ -103,6 +104,60 @@ def test_command_starts_within_six_bare_interpreters(
     times = least(lambda: start_ratio(start, bare), bound=6)
 
     assert times <= 6, f"{command} takes {times:.1f} x a bare interpreter"
+
+
+@pytest.mark.req("PERF-03")
+def test_brief_of_10_000_tasks_in_100_000_events_is_quick_and_small(repo: Path) -> None:
+    journal = journal_at_work(repo / ".git" / "standfast", events=100_000, tasks=10_000)
+    assert reading.last_seq(journal) == 100_000
+    journal.close()
+
+    seconds, megabytes = min(run_of_brief(repo) for _ in range(5))
+
+    assert seconds < 0.5
+    assert megabytes < 100
+
+
+def journal_at_work(folder: Path, *, events: int, tasks: int) -> Journal:
+    """A session that has called tools all along and has a list of tasks, half of them done."""
+    journal = Journal(str(folder))
+    agent = Author("claude", session="mine")
+    told = [
+        {"id": f"{n}", "words": f"task {n}", "status": "completed" if n % 2 else "pending"}
+        for n in range(tasks)
+    ]
+    with journal.writing() as tx:
+        tx.append("session.started", {"source": "startup", "client": "claude"}, agent)
+        for first in range(0, tasks, 100):
+            tx.append("tasks.told", {"tasks": told[first : first + 100]}, agent)
+    left = events - 1 - tasks // 100
+    for first in range(0, left, 10_000):
+        with journal.writing() as tx:
+            for number in range(first, min(first + 10_000, left)):
+                call = {
+                    "id": f"t{number // 2}",
+                    "tool": "Bash",
+                    "words": f"make part-{number // 2}",
+                }
+                tx.append("tool.ended" if number % 2 else "tool.started", call, agent)
+    return journal
+
+
+def run_of_brief(repo: Path) -> tuple[float, float]:
+    """How long the command takes, and the most memory it has."""
+    began = perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "standfast", "brief", "mine"], cwd=repo, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    told = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    seconds = perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stdout.close()
+    assert process.returncode == 0
+    assert b"task 0" in told, told.decode()
+    return seconds, used.ru_maxrss / 1024
 
 
 def journal_of(folder: Path, *, events: int) -> Journal:

@@ -8,6 +8,7 @@ import json
 import sys
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -17,6 +18,11 @@ from requirement_rows import namings_in, parse_manifest  # noqa: E402  # it live
 DOCS = ROOT / "docs"
 RUN = DOCS / "reliability.json"
 BUGS = DOCS / "reliability-bugs.md"
+ABOUT = """\
+What is recorded stays recorded: through kill -9, crash and loss of power, with many processes
+writing. This page says which tests check that, what the last full run of `make faults` counted,
+and which bugs it has found. A finding names its trial; the same seed tries the same again.
+"""
 TRIED = {
     "injected": "faults injected: every call that changes a file, of every command and hook",
     "replayed": "states replayed that a power cut could have left",
@@ -38,9 +44,7 @@ def page() -> str:
     parts = [
         "# Reliability\n",
         "<!-- Made by `make docs` from reliability.json and reliability-bugs.md. -->\n",
-        "What is recorded stays recorded: through kill -9, crash and loss of power, with many "
-        "processes writing.\nThis page says who checks that and what the last full run of "
-        "`make faults` counted.\n",
+        ABOUT,
         _promises(),
         _last_run(run),
         BUGS.read_text(encoding="utf-8"),
@@ -61,7 +65,7 @@ def _promises() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _last_run(run: dict[str, object]) -> str:
+def _last_run(run: dict[str, Any]) -> str:
     lines = [
         "## The last full run\n",
         f"Commit `{str(run['commit'])[:12]}`, seed {run['seed']}.\n",
@@ -70,17 +74,11 @@ def _last_run(run: dict[str, object]) -> str:
         *(f"| {run[name]:,} | {says} |" for name, says in TRIED.items()),
         *(f"| **{run[name]:,}** | {says} |" for name, says in FOUND.items()),
     ]
-    canaries = run["canaries"]
-    assert isinstance(canaries, dict)
-    planted, caught = canaries["planted"], canaries["caught"]
+    planted, caught = run["canaries"]["planted"], run["canaries"]["caught"]
     lines.append(f"| **{caught} of {planted}** | bugs planted for the harness that it caught |")
-    parts = run["parts"]
-    assert isinstance(parts, dict)
     lines += ["", "| part | counted | seconds |", "|---|---|--:|"]
-    for name, figures in parts.items():
+    for name, figures in run["parts"].items():
         counted = ", ".join(f"{key} {value}" for key, value in figures.items() if key != "seconds")
         lines.append(f"| {name} | {counted} | {figures['seconds']} |")
-    skipped = run["skipped"]
-    assert isinstance(skipped, dict)
-    lines += [f"| {name} | skipped: {why} | |" for name, why in skipped.items()]
+    lines += [f"| {name} | skipped: {why} | |" for name, why in run["skipped"].items()]
     return "\n".join(lines) + "\n"
