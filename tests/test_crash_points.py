@@ -129,6 +129,27 @@ def test_edit_is_kept_when_the_swap_is_cut_short_after_any_step(
 
 
 @pytest.mark.req("REL-08")
+@pytest.mark.parametrize("swapped", [b"one", None])
+def test_other_words_after_a_swap_that_was_cut_short_are_no_new_decision(
+    journal: Journal, face: Face, swapped: bytes | None
+) -> None:
+    note(journal, "one")
+    if swapped is not None:
+        publish.keep(journal, face)
+    note(journal, "two")
+    with pytest.MonkeyPatch.context() as patch, suppress(Death):
+        patch.setattr(look, "remember_published", Fuse(1).on(lambda *_, **__: None))
+        publish.keep(journal, face)
+
+    edited = Path(face.path).read_bytes().replace(b"two", b"twice")
+    Path(face.path).unlink()
+    Path(face.path).write_bytes(edited)
+    publish.keep(journal, face)
+
+    assert texts(journal) == ["one", "twice"]
+
+
+@pytest.mark.req("REL-08")
 def test_file_that_appears_where_none_was_is_not_written_over(journal: Journal, face: Face) -> None:
     note(journal, "one")
     Path(face.path).write_bytes(THEIRS)

@@ -89,13 +89,22 @@ def forget(journal: Journal, face: Face, at: str) -> None:
 
 
 def settle_crash(journal: Journal, face: Face) -> None:
-    """An intent without an outcome: if the swap happened, what it displaced is in our hands."""
+    """An intent without an outcome: if the swap happened, what it displaced is in our hands.
+
+    And what it put in place was published: an edit of it is against those bytes.
+    """
     memory = look.remembered(journal, face)
-    if memory.draft is not None:
-        where, name = memory.draft.split("/")
-        with folders(journal, face, where) as (_, drafts):
-            for candidate in (name, f"{name}.aside"):
-                data = read(drafts, candidate)
-                if data is not None and digest(data) != memory.drafted:
-                    watch(journal, face, f"{where}/{candidate}", base=memory.published)
+    if memory.draft is None:
+        return
+    drafted = (memory.drafted or "").encode()
+    where, name = memory.draft.split("/")
+    with folders(journal, face, where) as (_, drafts):
+        held = {candidate: read(drafts, candidate) for candidate in (name, f"{name}.aside")}
+    theirs = [at for at, data in held.items() if data is not None and data != drafted]
+    for candidate in theirs:
+        watch(journal, face, f"{where}/{candidate}", base=memory.published)
+    placed = held[name] != drafted or look.contents(face) == drafted
+    if placed and drafted.endswith(b"\n"):  # an older version remembered no more than a digest
+        look.remember_published(journal, face, drafted, draft=None, drafted=None)
+    else:
         look.remember(journal, face, draft=None, drafted=None)

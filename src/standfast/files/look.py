@@ -37,7 +37,7 @@ class Remembered(NamedTuple):
     unsettled: str | None = None  # seen once without its last line end
     refused: str | None = None  # why it cannot be read, for `status`
     draft: str | None = None  # intent: this draft is about to be swapped in
-    drafted: str | None = None  # its digest
+    drafted: str | None = None  # its text: if it was swapped in, an edit is against that
 
 
 _COLUMNS = {"published": "bytes"}

@@ -32,7 +32,7 @@ def put_in_place(
     with folders(journal, face, where) as (target, drafts):
         disk.create(name, rendered, mode=_mode(face, target), folder=drafts)
         disk.sync_fd(drafts)
-        look.remember(journal, face, draft=at, drafted=digest(rendered))
+        look.remember(journal, face, draft=at, drafted=rendered.decode())
         final = os.path.basename(face.relative)
         placed: bool | None
         if expected is None:
@@ -43,10 +43,11 @@ def put_in_place(
         disk.sync_fd(drafts)
         if placed is None:  # a file appeared while ours was on its way; theirs is watched
             watch(journal, face, at, base=before)
-        elif not placed:
-            disk.forget(name, folder=drafts)
         if not placed:
             look.remember(journal, face, draft=None, drafted=None)
+        if placed is False:  # only now: a draft that is gone and still intended was put in place
+            disk.forget(name, folder=drafts)
+        if not placed:
             return None
         data = None if expected is None else read(drafts, name)
     if data is not None and data == expected:
