@@ -332,6 +332,21 @@ def test_secret_in_a_payload_never_reaches_the_file(journal: Journal) -> None:
     assert b"hunter2!" not in written
 
 
+def test_payload_that_python_could_not_read_again_is_refused(journal: Journal) -> None:
+    """SQLite takes a thousand levels: recorded, such a fact would break whoever lists it."""
+    deep = '{"a":' * 900 + "1" + "}" * 900
+    with pytest.raises(BadDocument):
+        journal.append("x", deep)
+    with pytest.raises(BadDocument):
+        journal.append("x", f"{deep}\n")
+    many = {"a": [{"b": "[{"}] * 400}  # many brackets, few levels
+    journal.append("x", many)
+
+    (event,) = reading.events(journal, reading.Filter())
+    assert event.as_dict()["payload"] == many
+    assert verify(journal).problems == []
+
+
 def test_payload_over_the_limit_is_refused_and_the_journal_goes_on(journal: Journal) -> None:
     with pytest.raises(TooLarge):
         journal.append("x", {"text": "a" * 300_000})

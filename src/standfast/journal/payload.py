@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 LIMIT = 256 * 1024
+DEEPEST = 500  # levels: SQLite takes 1,000, and whoever reads it in Python gives up before that
 
 
 class Redacted(str):
@@ -32,7 +33,22 @@ def encode(payload: Mapping[str, object] | str) -> str:
         text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     if len(text) > LIMIT:
         raise TooLarge(f"one fact may hold {LIMIT:,} characters, this one has {len(text):,}")
+    if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
+        raise BadDocument(f"the payload is nested deeper than {DEEPEST} levels")
     return text
+
+
+def _depth(text: str) -> int:
+    """How deep JSON text is nested: brackets count where no quotes are around them."""
+    depth = deepest = 0
+    plain = text.replace("\\\\", "").replace('\\"', "").split('"')[::2]
+    for bracket in "".join(plain):
+        if bracket in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif bracket in "]}":
+            depth -= 1
+    return deepest
 
 
 def _dump(value: object) -> str:
@@ -43,7 +59,10 @@ def _dump(value: object) -> str:
         _encoder = json.JSONEncoder(
             ensure_ascii=False, separators=(",", ":"), allow_nan=False
         ).encode
-    return _encoder(value)
+    try:
+        return _encoder(value)
+    except (ValueError, RecursionError) as error:
+        raise BadDocument("the payload cannot be written as JSON") from error
 
 
 def _load(text: str) -> object:
@@ -51,5 +70,5 @@ def _load(text: str) -> object:
 
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # nested too deep is as good as none
         raise BadDocument("the payload is not JSON") from error
