@@ -38,10 +38,11 @@ def is_gone(mark: str | None) -> bool:
 
 def arguments(mark: str) -> list[str]:
     """What the process of a mark was started with; nothing where that cannot be seen."""
+    pid = mark.partition(" ")[0]
+    if not (pid.isascii() and pid.isdigit()):
+        return []
     try:
-        with open(
-            f"/proc/{mark.split(' ', maxsplit=1)[0]}/cmdline", encoding="utf-8", errors="replace"
-        ) as file:
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
             return file.read(64 * 1024).split("\0")
     except OSError:
         return []
