@@ -3,7 +3,7 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo storm test check lint format bench docs lock clean
+.PHONY: help demo storm fuzz test check lint format bench docs lock clean
 
 help:            ## what there is to make
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' Makefile | sed -E 's/:.*## /	/' | expand -t 10
@@ -13,6 +13,10 @@ demo: $(READY)   ## the main job, to watch: Claude Code is killed with -9, and t
 
 storm: $(READY)  ## the journal alone: many writers, kill -9 among them, nothing lost
 	@$(BIN)/python -m standfast.testing.storm_demo
+
+fuzz: $(READY)   ## every parser, guided by coverage; ARGS="--seconds 600 --seed 2 json yaml"
+	@tools/venv.sh $(VENV) requirements/dev.lock requirements/fuzz.lock
+	@$(BIN)/python -m standfast.testing.fuzz $(ARGS)
 
 test: $(READY) lint   ## every test; ends with the requirement rows that were proved
 	@$(BIN)/python tools/run_tests.py
@@ -36,6 +40,7 @@ docs: $(READY)   ## write the generated reference pages anew
 lock:            ## resolve the dependencies anew (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group dev pyproject.toml -o requirements/dev.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group bench -c requirements/dev.lock pyproject.toml -o requirements/bench.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group fuzz -c requirements/dev.lock pyproject.toml -o requirements/fuzz.lock
 
 clean:           ## remove what make made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

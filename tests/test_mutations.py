@@ -22,48 +22,7 @@ from attacks import DONE, Answer, call, fair, record, run
 from standfast.errors import JournalDamaged, NotAJournal
 from standfast.journal import inbox, spool
 from standfast.journal.author import Author
-
-TOKENS = (
-    *(b"\0", b"\xff", b"\xef\xbb\xbf", b"\r\n", b"\n", b"\t", b"\x1b[31m", b"\xe2\x80\xae"),
-    *(
-        b"&a",
-        b"*a",
-        b"!!python/object:os.system",
-        b"---",
-        b"...",
-        b"<<: *a",
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-    ),
-    *(b"'", b'"', b"\\", b": ", b"- ", b"#", b"|", b">", b"null", b"true", b".inf", b"1e999"),
-    *(b"../", b"/etc/passwd", b".git", b"9" * 40, b"-1", b"NaN", b"\xed\xa0\x80", b"\\ud800"),
-    *(b"## Decisions", b"- RD-001 x", b"- RD-999999999 y", b"* z", b"<<<<<<< HEAD", b"=======\n"),
-    *(b"[" * 200, b'{"a":' * 200, b"a" * 3_000, b"SFSPOOL1", b'"crc":"', b"git: ./evil.sh"),
-)
-
-
-def mutate(data: bytes, dice: random.Random) -> bytes:
-    """Between one and four changes of the kinds that break parsers."""
-    mutant = bytearray(data)
-    for _ in range(dice.randrange(1, 5)):
-        at = dice.randrange(len(mutant) + 1)
-        end = min(len(mutant), at + dice.randrange(1, 40))
-        match dice.randrange(6):
-            case 0 if mutant:
-                mutant[at % len(mutant)] ^= 1 << dice.randrange(8)
-            case 1:
-                mutant[at:at] = dice.choice(TOKENS)
-            case 2:
-                mutant[at:end] = dice.choice(TOKENS)
-            case 3:
-                del mutant[at:end]
-            case 4:
-                mutant[at:at] = mutant[at:end] * dice.randrange(1, 50)
-            case _:
-                mutant[at:end] = dice.randbytes(end - at)
-    return bytes(mutant)
+from standfast.testing.fuzz.mutation import mutate
 
 
 @pytest.fixture

@@ -36,10 +36,16 @@ def installed(environ: Mapping[str, str]) -> Version | None:
             )
         except (StandfastError, OSError):
             continue
-        found = _SAID.match(done.stdout)
+        found = told(done.stdout)
         if done.status == 0 and found is not None:
-            return int(found[1]), int(found[2]), int(found[3])
+            return found
     return None
+
+
+def told(output: bytes) -> Version | None:
+    """The version at the beginning of what the program prints."""
+    found = _SAID.match(output)
+    return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
 
 
 def _programs(environ: Mapping[str, str]) -> Iterator[str]:

@@ -1,0 +1,23 @@
+"""Every parser of outside input, with what must be true whatever the bytes are.
+
+`make fuzz`, or `python -m standfast.testing.fuzz --seconds 60 --seed 1 json yaml`: guided by
+coverage where atheris is installed, from a seed elsewhere. A parser without a target fails
+tests/test_fuzz.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.testing.fuzz import documents, outside, recorded, told
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from standfast.testing.fuzz.target import Target
+
+TARGETS: Mapping[str, Target] = {
+    target.name: target
+    for module in (documents, recorded, told, outside)
+    for target in module.TARGETS
+}

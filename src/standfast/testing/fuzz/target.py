@@ -1,0 +1,78 @@
+"""What a fuzz target is: a parser, the bytes to begin with, and what must be true of any bytes."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.errors import StandfastError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MEMORY = "/dev/shm"
+
+
+class Target(NamedTuple):
+    """*run* returns for every input of which *says* is true, and raises for any other."""
+
+    name: str
+    says: str
+    run: Callable[[bytes], None]
+    seeds: tuple[bytes, ...]
+    inputs: int = 2_000  # how many the tests try; fewer where one takes long
+
+
+class Untrue(AssertionError):
+    """What a target says is not so for this input."""
+
+
+def must(truth: object, otherwise: str) -> None:
+    """Refuse to go on where the invariant does not hold; `assert` can be switched off."""
+    if not truth:
+        raise Untrue(otherwise)
+
+
+def answered(run: Callable[[bytes], None]) -> Callable[[bytes], None]:
+    """An error of ours is an answer: it has a code, a place and a remedy. No other is."""
+
+    def either(data: bytes) -> None:
+        try:
+            run(data)
+        except StandfastError as error:
+            must(error.problem and error.remedy, f"{error!r} says nothing")
+
+    return either
+
+
+def text_of(data: bytes) -> str:
+    """Any text: what is not UTF-8 becomes lone surrogates, as in names of files."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+class Folder(NamedTuple):
+    """A folder of a target's own, for parsers that read files."""
+
+    path: str
+
+    def put(self, name: str, data: bytes) -> str:
+        """One file with these bytes."""
+        path = os.path.join(self.path, name)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+
+_kept: list[tempfile.TemporaryDirectory[str]] = []  # removed when the process ends
+
+
+@cache
+def folder(name: str) -> Folder:
+    """The folder of one target, the same for all inputs; in memory where there is some."""
+    memory = _MEMORY if os.access(_MEMORY, os.W_OK) else None
+    made = tempfile.TemporaryDirectory(prefix=f"standfast-fuzz-{name}-", dir=memory)
+    _kept.append(made)
+    return Folder(made.name)

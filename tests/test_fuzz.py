@@ -1,0 +1,205 @@
+"""Whatever bytes a parser is given, what its target says of it is true; and no parser has none.
+
+`make fuzz` does this for as long as it is told to, guided by coverage where atheris is installed.
+"""
+
+import random
+import sys
+from collections.abc import Mapping
+from itertools import chain, islice
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from parsing_functions import called_in, parsing_functions
+from standfast.testing.fuzz import TARGETS, __main__, guided
+from standfast.testing.fuzz.findings import problem_of
+from standfast.testing.fuzz.mutation import cuts, mutants
+from standfast.testing.fuzz.target import Target, answered
+
+EACH = pytest.mark.parametrize("name", list(TARGETS))
+
+# Functions that look like parsers and need no target, by the reason.
+NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
+    "it takes names, paths or marks apart that we wrote ourselves": (
+        "clients/bundle.py:_files",
+        "files/displaced.py:changed_since",
+        "files/displaced.py:drop_if_secret",
+        "files/displaced.py:settle_crash",
+        "files/drafts.py:sweep",
+        "wake/delivery.py:give",
+    ),
+    "it loads code of ours, which nobody else may write": (
+        "clients/bundle.py:is_current",
+        "clients/bundled.py:Bundled.exec_module",
+        "clients/hook.py:_load",
+    ),
+    "it only fetches bytes, and others take them apart": (
+        "clients/claude/settings_file.py:_read_in",
+        "clients/launcher.py:_read",
+        "files/drafts.py:read",
+        "files/publish.py:_read",
+        "git/__init__.py:Git.read",
+        "journal/spool.py:_count_gap",
+        "process/__init__.py:_read_some",
+    ),
+    "it asks a program; test_git.py and test_process.py try what that may answer": (
+        "git/__init__.py:Git._listed",
+        "git/__init__.py:Git._one_line",
+        "git/__init__.py:Git._submodule_settings",
+        "git/__init__.py:Git._text",
+        "git/__init__.py:Git._top",
+        "git/__init__.py:Git.commit_durably",
+        "process/identity.py:_answer",
+    ),
+    "it looks at our own arguments or environment": (
+        "git/__init__.py:_refuse_options",
+        "git/armour.py:_absolute_only",
+        "process/__init__.py:_environment",
+        "process/__init__.py:find_program",
+        "surfaces/cli/commands/doctor.py:_programs",
+    ),
+    "it shows text line by line": (
+        "surfaces/cli/consent.py:diff",
+        "surfaces/cli/consent.py:paint",
+    ),
+}
+
+
+# Every target.
+
+
+@pytest.mark.req("SEC-02")
+@EACH
+def test_target_is_true_of_seeds_whole_and_cut_and_of_mutants(name: str) -> None:
+    target = TARGETS[name]
+    dice = random.Random(f"{name} in the tests")
+    inputs = chain(cuts(target.seeds), mutants(target.seeds, dice))
+
+    for data in islice(inputs, target.inputs):
+        problem = problem_of(target, data)
+        assert problem is None, (problem, data)
+
+
+@pytest.mark.req("SEC-02")
+@EACH
+def test_target_is_true_of_any_bytes_and_any_text(name: str) -> None:
+    target = TARGETS[name]
+
+    @settings(
+        max_examples=50,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode()))
+    def holds(data: bytes) -> None:
+        assert problem_of(target, data) is None
+
+    holds()
+
+
+@EACH
+def test_target_says_what_is_true_and_has_seeds(name: str) -> None:
+    target = TARGETS[name]
+
+    assert target.name == name
+    assert target.says
+    assert target.seeds
+
+
+# Every parser.
+
+
+@pytest.mark.req("SEC-02")
+def test_every_function_that_takes_text_apart_is_reached_by_a_target() -> None:
+    def run_all() -> None:
+        for target in TARGETS.values():
+            for seed in target.seeds:
+                target.run(seed)
+
+    excused = {function for functions in NOT_PARSERS.values() for function in functions}
+    found = set(parsing_functions())
+    unreached = found - called_in(run_all)
+
+    assert sorted(unreached - excused) == [], "a parser without a target in testing/fuzz"
+    assert sorted(excused - unreached) == [], "excused for nothing: it has a target, or is gone"
+
+
+def test_parser_is_known_by_its_name_and_by_what_it_does(tmp_path: Path) -> None:
+    found = set(parsing_functions())
+
+    assert "protocol/json_text.py:read_json" in found  # by its name
+    assert "journal/place.py:_pointed_to" in found  # by what it does
+    assert "process/identity.py:Identity.from_text" in found  # in a class
+    assert "files/look.py:digest" not in found
+
+
+# The driver.
+
+
+def _breaks(data: bytes) -> None:
+    if b"\0" in data:
+        raise ValueError("no zero, please")
+
+
+BROKEN = Target("broken", "no input holds a zero", answered(_breaks), (b"abc", b"def"))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(__main__, "TARGETS", {"broken": BROKEN, "ids": TARGETS["ids"]})
+    monkeypatch.setitem(sys.modules, "atheris", None)  # as if it were not installed
+    monkeypatch.setattr(__main__.importlib.util, "find_spec", lambda _: None)
+    return tmp_path
+
+
+def test_finding_is_kept_told_and_found_again(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert __main__.main(["--seconds", "0.5", "--seed", "3", "broken"]) == 1
+    told = capsys.readouterr().out
+    (kept,) = (here / "build" / "fuzz").iterdir()
+
+    assert "atheris is not installed" in told
+    assert "1 findings" in told
+    assert f"--input build/fuzz/{kept.name} broken" in told
+    assert b"\0" in kept.read_bytes()
+    assert __main__.main(["--input", str(kept), "broken"]) == 1
+    assert "ValueError" in capsys.readouterr().out
+
+
+def test_nothing_found_is_a_table_and_no_file(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert __main__.main(["--seconds", "0.1", "ids"]) == 0
+    assert "0 findings" in capsys.readouterr().out
+    assert not (here / "build").exists()
+
+
+def test_unknown_target_is_refused(here: Path) -> None:
+    with pytest.raises(SystemExit):
+        __main__.main(["nothing"])
+
+
+def test_same_seed_gives_the_same_inputs() -> None:
+    one, other = (mutants(BROKEN.seeds, random.Random(5)) for _ in range(2))
+
+    assert list(islice(one, 50)) == list(islice(other, 50))
+
+
+def test_atheris_guides_where_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("atheris", reason="only `make fuzz` installs atheris")
+    monkeypatch.chdir(tmp_path)
+
+    result = __main__._guided(TARGETS["ids"], 1, 1)
+
+    assert Path(str(guided.__file__)).exists()
+    assert (result.findings, result.trouble) == ([], "")
+    assert result.tried > 10
