@@ -5,6 +5,7 @@ take text apart. Whether a target reaches it is not declared anywhere: it is see
 """
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -70,3 +71,16 @@ def called_in(work: Callable[[], None]) -> set[str]:
     return {
         f"{Path(code.co_filename).relative_to(ROOT).as_posix()}:{code.co_qualname}" for code in ours
     }
+
+
+def run_every_seed() -> None:
+    """Everything that the targets reach, from their import on."""
+    from standfast.testing.fuzz import TARGETS
+
+    for target in TARGETS.values():
+        for seed in target.seeds:
+            target.run(seed)
+
+
+if __name__ == "__main__":  # in a process of its own, where nothing was loaded or made before
+    print(json.dumps(sorted(called_in(run_every_seed))))
