@@ -40,7 +40,6 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "clients/hook.py:_load",
     ),
     "it only fetches bytes, and others take them apart": (
-        "clients/claude/settings_file.py:_read_in",
         "clients/launcher.py:_read",
         "files/drafts.py:read",
         "files/publish.py:_read",

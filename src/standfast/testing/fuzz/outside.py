@@ -44,7 +44,7 @@ def _settings_words(data: bytes) -> None:
 @answered
 def _face(data: bytes) -> None:
     records = status_md.read(data, "status.md")
-    for record in records:
+    for record in records:  # in words of ours it is always taken
         found = Decision(record.key or "RD-001", record.value, "user", "", None, 0)
         (again,) = status_md.read(status_md.render([found]), "status.md")
         must(again.value == record.value, "a record reads back as another")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import StandfastError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _MEMORY = "/dev/shm"
 
@@ -45,6 +46,15 @@ def answered(run: Callable[[bytes], None]) -> Callable[[bytes], None]:
             must(error.problem and error.remedy, f"{error!r} says nothing")
 
     return either
+
+
+@contextmanager
+def taken() -> Iterator[None]:
+    """From here on an error of ours is none: what was taken must do for all that follows."""
+    try:
+        yield
+    except StandfastError as error:
+        raise Untrue(f"taken, and then refused: {error}") from error
 
 
 def text_of(data: bytes) -> str:

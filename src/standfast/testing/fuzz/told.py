@@ -211,6 +211,7 @@ TARGETS = (
             ),
             b"{}",
             b"",
+            b'{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo \'"}]}]}}',
             b' \n\t{"a":[],"hooks":{}}',
             (
                 b'{"hooks": {"Stop": [{"hooks": [{"type": "command", "command":'
