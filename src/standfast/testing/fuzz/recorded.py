@@ -8,10 +8,10 @@ import zlib
 from functools import cache
 
 from standfast import disk
-from standfast.journal import inbox, lost, mirror, place, reading, spool, strays
+from standfast.journal import base, inbox, lost, mirror, place, reading, spool, strays
 from standfast.journal.payload import LIMIT, encode
 from standfast.journal.store import Journal
-from standfast.testing.fuzz.target import Target, answered, folder, must, text_of
+from standfast.testing.fuzz.target import Target, answered, folder, must, taken, text_of
 
 _EVENT = reading.Event(1, 2, None, "s-1", "user", "docs", "x", None, "{}", b"\1" * 32)
 
@@ -110,6 +110,17 @@ def _event(data: bytes) -> None:
 
 
 @answered
+def _base(data: bytes) -> None:
+    """With a sum that is right: what is taken as a base is written as one again."""
+    body = data.rpartition(b',"crc":"')[0] or data
+    found = base.read(body + b',"crc":"%08x"}\n' % zlib.crc32(body))
+    with taken():
+        again = found.document()
+        must(base.read(again).document() == again, "a base reads back as another")
+        must(base.load(_journal("event").connection).through == 0, "a base where none is")
+
+
+@answered
 def _git_pointer(data: bytes) -> None:
     at = folder("place")
     at.put("tree/.git", data)
@@ -126,6 +137,7 @@ def _git_pointer(data: bytes) -> None:
 
 _LINE = mirror.line_of(_EVENT._replace(payload='{"id":"RD-001","text":"caf\u00e9"}'))
 _DEEP = b'{"a":' * 990 + b"1" + b"}" * 990
+_BASE = base.Base().document()
 
 TARGETS = (
     Target(
@@ -171,6 +183,7 @@ TARGETS = (
         _event,
         (b'{"a":1}', b'"words"', _DEEP, b'{"a":1e400}', b'{"a":%s}' % (b"9" * 30)),
     ),
+    Target("base", "a base that reads back the same, or our error", _base, (_BASE,), 400),
     Target(
         "git-pointer",
         "an absolute place or none",
