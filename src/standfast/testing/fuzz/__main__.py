@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast.testing.fuzz import TARGETS
 from standfast.testing.fuzz.findings import Finding, Search, problem_of
 from standfast.testing.fuzz.mutation import cuts, mutants
+from standfast.testing.fuzz.target import SCRATCH, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,13 +82,15 @@ def _seeded(target: Target, seconds: float, seed: int) -> Result:
 def _guided(target: Target, seconds: float, seed: int) -> Result:
     script = os.path.join(os.path.dirname(__file__), "guided.py")
     whole = max(1, round(seconds))  # libFuzzer counts in seconds
-    done = subprocess.run(
-        [sys.executable, "-P", script, target.name, str(whole), str(seed), FOLDER],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
+    with scratch(target.name) as within:
+        done = subprocess.run(
+            [sys.executable, "-P", script, target.name, str(whole), str(seed), FOLDER],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            env={**os.environ, SCRATCH: within},
+            check=False,
+        )
     tried = _TRIED.search(done.stderr)
     findings = [Finding(*json.loads(line)) for line in done.stdout.splitlines()]
     last = done.stderr.strip().rpartition("\n")[2]

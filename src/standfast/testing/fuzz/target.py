@@ -13,6 +13,7 @@ from standfast.errors import StandfastError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+SCRATCH = "STANDFAST_FUZZ_SCRATCH"
 _MEMORY = "/dev/shm"
 
 
@@ -79,10 +80,15 @@ class Folder(NamedTuple):
 _kept: list[tempfile.TemporaryDirectory[str]] = []  # removed when the process ends
 
 
+def scratch(name: str, within: str | None = None) -> tempfile.TemporaryDirectory[str]:
+    """A folder that goes with its owner; libFuzzer ends a process without a word, so *within*."""
+    memory = _MEMORY if os.access(_MEMORY, os.W_OK) else None
+    return tempfile.TemporaryDirectory(prefix=f"standfast-fuzz-{name}-", dir=within or memory)
+
+
 @cache
 def folder(name: str) -> Folder:
     """The folder of one target, the same for all inputs; in memory where there is some."""
-    memory = _MEMORY if os.access(_MEMORY, os.W_OK) else None
-    made = tempfile.TemporaryDirectory(prefix=f"standfast-fuzz-{name}-", dir=memory)
+    made = scratch(name, within=os.environ.get(SCRATCH))
     _kept.append(made)
     return Folder(made.name)
