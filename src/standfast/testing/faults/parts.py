@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.testing.faults import acts, canaries, crew, shim
+from standfast.testing.model import run_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +64,19 @@ def sweep_canaries(run: Run) -> Figures:
     return {"planted": len(canaries.SWEPT)}
 
 
+def model(run: Run) -> Figures:
+    """Any sequence of steps against a plain model of what must be there."""
+    steps = 2_000 if run.slice else 60_000
+    try:
+        done = run_model(run.seed, steps)
+    except Exception as error:  # noqa: BLE001  # hypothesis tells a broken promise by raising
+        run.tally.find([f"wrong the model disagrees [model, seed {run.seed}]: {error}"])
+        return {"steps": 0}
+    return {"steps": done}
+
+
 PARTS: dict[str, Part] = {
     "sweep": Part("every call of every act, every kind of fault", sweep, no_compiler),
+    "model": Part("any sequence of steps, against a plain model", model),
     "canaries": Part("bugs planted for the sweep", sweep_canaries, no_compiler),
 }
