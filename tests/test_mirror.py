@@ -183,3 +183,57 @@ def test_mirror_that_cannot_be_written_undoes_no_fact(journal: Journal) -> None:
 
     with pytest.raises(Exception, match=r"folder|directory"):
         mirror.segments(journal.folder)
+
+
+@pytest.mark.req("REL-01")
+@pytest.mark.parametrize("back", [1, 40, 120])
+def test_batch_whose_middle_a_power_cut_took_is_written_again(journal: Journal, back: int) -> None:
+    for number in range(600):  # three batches, and a bit
+        journal.append("x", {"n": number, "text": "y" * 100})
+    journal.close()
+    (path,) = mirror.segments(journal.folder)
+    with open(path, "r+b") as file:
+        sectors = file.seek(0, os.SEEK_END) // 512
+        file.seek((sectors - back) * 512)
+        file.write(bytes(512))
+
+    journal.append("x", {})
+    journal.close()
+
+    assert mirrored(journal) == list(range(1, 602))
+    assert verify(journal).problems == []
+
+
+@pytest.mark.req("REL-01")
+def test_first_batch_of_all_is_written_again_from_its_first_line(journal: Journal) -> None:
+    for number in range(9):
+        journal.append("x", {"n": number, "text": "y" * 100})
+    journal.close()
+    (path,) = mirror.segments(journal.folder)
+    with open(path, "r+b") as file:
+        file.write(bytes(512))
+
+    journal.append("x", {})
+    journal.close()
+
+    assert mirrored(journal) == list(range(1, 11))
+    assert verify(journal).problems == []
+
+
+def test_one_sync_never_covers_more_than_is_looked_through(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+    write = mirror._write
+    monkeypatch.setattr(
+        mirror,
+        "_write",
+        lambda p, at, batch: (written.append(len(b"".join(batch))), write(p, at, batch)),
+    )
+    for number in range(9):
+        journal.append("x", {"n": number, "text": "y" * 30_000})
+    journal.append("x", {"text": "y" * 200_000})
+    journal.close()
+
+    assert sorted(written)[-2] <= 64 * 1024  # the large one is a single line
+    assert mirrored(journal) == list(range(1, 11))

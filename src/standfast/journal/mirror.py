@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 FOLDER = "mirror"
 SEGMENT_BYTES = 8 * 1024 * 1024
 LARGEST = SEGMENT_BYTES * 4
+_BATCH_BYTES = 64 * 1024  # all that one sync covers, unless it is a single line
 _WINDOW = 8 * 1024
 _NAME = re.compile(r"\d{12}\.jsonl", re.ASCII)
 
@@ -152,6 +153,41 @@ def _tail(folder: str) -> tuple[str | None, int, int]:
     return None, 0, 0
 
 
+def _mended(folder: str) -> tuple[str | None, int, int]:
+    """The tail, behind lines that are all whole.
+
+    A power cut in mid-batch may keep its end and not its middle: what follows damage is written
+    again. Batches before the last one were synced.
+    """
+    while True:
+        path, length, last = _tail(folder)
+        fd = None if path is None else _open(path, os.O_RDWR)
+        if fd is None:
+            return path, length, last
+        try:
+            sound = _sound_length(fd, length)
+            if sound == length:
+                return path, length, last
+            os.ftruncate(fd, sound)
+        finally:
+            os.close(fd)
+
+
+def _sound_length(fd: int, length: int) -> int:
+    """Up to where the last batch is whole, given where its last whole line ends."""
+    start = max(0, length - _BATCH_BYTES - 1)
+    data = os.pread(fd, length - start, start)
+    at = data.find(b"\n") + 1 if start else 0  # the line before is from another batch
+    before = None
+    for line in data[at:].splitlines(keepends=True):
+        event = parse(line)
+        if event is None or before not in (None, int(str(event["seq"])) - 1):
+            break
+        before = int(str(event["seq"]))
+        at += len(line)
+    return start + at
+
+
 def _last_whole_line(fd: int) -> tuple[int, int] | None:
     """Where the last whole line ends and its number, looking back only as far as it must."""
     size = os.fstat(fd).st_size
@@ -182,14 +218,17 @@ def _open(path: str, flags: int) -> int:
 
 def append(journal: Journal) -> None:
     """Between `alone` and its end: append what is lacking, in one synced write per batch."""
-    path, length, last = _tail(journal.folder)
+    path, length, last = _mended(journal.folder)
     batch: list[bytes] = []
     size = 0
     for event in reading.events(journal, reading.Filter(after=last)):
-        if path is None or length + size > SEGMENT_BYTES:
-            _write(path, length, batch)
-            path, length, batch, size = _segment(journal.folder, event.seq), 0, [], 0
         line = line_of(event)
+        is_full = path is None or length + size > SEGMENT_BYTES
+        if is_full or size + len(line) > _BATCH_BYTES:
+            _write(path, length, batch)
+            length, batch, size = length + size, [], 0
+        if is_full:
+            path, length = _segment(journal.folder, event.seq), 0
         batch.append(line)
         size += len(line)
     _write(path, length, batch)
