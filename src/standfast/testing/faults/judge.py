@@ -89,7 +89,7 @@ def _repeated(world: World, act: Act) -> list[Finding]:
 def _judge(world: World, act: Act, before: Before, *, acknowledged: bool) -> int:
     journal = worlds.journal(world)
     seen = look(journal)
-    found = [*_base(act, seen, before), *_new(act, seen, before, acknowledged=acknowledged)]
+    found = [*base(act, seen, before), *_new(act, seen, before, acknowledged=acknowledged)]
     if acknowledged and act.holds is not None and not act.holds(world, seen):
         found.append(Finding("lost", "it was told as done, and is not"))
     if journal.exists:
@@ -102,7 +102,7 @@ def _judge(world: World, act: Act, before: Before, *, acknowledged: bool) -> int
     return 0
 
 
-def _base(act: Act, seen: Seen, before: Before) -> Iterator[Finding]:
+def base(act: Act, seen: Seen, before: Before) -> Iterator[Finding]:
     """What was there stays there, and what waited is taken in once."""
     kept = before.seen.since(seen.first)
     if seen.events[: len(kept)] != kept or (seen.first > before.seen.first and not act.drops):

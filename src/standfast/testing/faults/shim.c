@@ -37,9 +37,9 @@ static struct shared *shared;
 
 struct header { uint32_t op, first, second, data; uint64_t inode; int64_t offset; };
 
+/* Anew each time: of two processes that were forked before this, each counts for itself. */
 void faults_share(void) {
-    if (!shared)
-        shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 void faults_arm(const char *root, int kind, long nth, int log) {
     snprintf(shared->root, sizeof shared->root, "%s", root);
@@ -196,12 +196,13 @@ static int opened(int folder, const char *name, int flags, mode_t mode) {
     if (!watching() || !full_path(folder, name, path) || !below(path))
         return syscall(SYS_openat, folder, name, flags, mode);
     int exists = inode_at(path) != 0;
-    int changes = ((flags & O_CREAT) && !exists) || ((flags & O_TRUNC) && exists);
+    int nameless = (flags & O_TMPFILE) == O_TMPFILE;
+    int changes = nameless || ((flags & O_CREAT) && !exists) || ((flags & O_TRUNC) && exists);
     int kind = changes ? strike(OP_CREATE) : NONE;
     REFUSE(kind);
     int fd = syscall(SYS_openat, folder, name, flags, mode);
     if (fd >= 0 && (flags & O_TRUNC) && exists) logged(OP_TRUNCATE, inode_of(fd), 0, path, NULL, NULL, 0);
-    else if (fd >= 0 && changes) logged(OP_CREATE, inode_of(fd), 0, path, NULL, NULL, 0);
+    else if (fd >= 0 && changes) logged(OP_CREATE, inode_of(fd), 0, nameless ? NULL : path, NULL, NULL, 0);
     FINISH(kind, fd);
 }
 
