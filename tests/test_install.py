@@ -670,3 +670,20 @@ def test_json_tells_the_same(cli: Cli, home: Path, file: Path) -> None:
     assert len(told["answered"]) == HOOKS[OLDEST]
     assert told["median_ms"] > 0
     assert json.loads(gone.stdout)["hooks"] == []
+
+
+def test_draft_of_a_killed_install_is_gone_when_everything_is_in_place(
+    cli: Cli, file: Path
+) -> None:
+    file.write_text(MINE, encoding="utf-8")
+    assert cli("install", "claude", "--yes").returncode == 0
+    draft = file.with_name(".settings.json.0123456789ab.draft")  # what stood there, exchanged
+    draft.write_text(MINE, encoding="utf-8")
+    other = file.with_name(".settings.json.ba9876543210.draft")
+    other.write_text(MINE.replace("opus", "sonnet"), encoding="utf-8")  # somebody's last words
+
+    again = cli("install", "claude", "--yes")
+
+    assert again.returncode == 0
+    assert not draft.exists()
+    assert other.exists()

@@ -73,7 +73,7 @@ def _plan(file: SettingsFile, found: Version | None, before: str | None, after: 
 
 def write_install(environ: Mapping[str, str], plan: Plan) -> Change:
     """Put ours into the settings as they are now."""
-    _sweep(plan.file)
+    sweep(plan.file)
     return settings_file.change(
         plan.file,
         lambda text: _with_ours(environ, plan.version, plan.file, text),
@@ -82,14 +82,15 @@ def write_install(environ: Mapping[str, str], plan: Plan) -> Change:
 
 def write_uninstall(plan: Plan) -> Change:
     """Take ours out of the settings as they are now."""
-    _sweep(plan.file)
+    sweep(plan.file)
     return settings_file.change(
         plan.file,
         lambda text: settings.without_hooks(text, name=plan.file.shown),
     )
 
 
-def _sweep(file: SettingsFile) -> None:
+def sweep(file: SettingsFile) -> None:
+    """Take away drafts that a crash left, also where nothing is left to write."""
     settings_file.sweep(file, lambda text: settings.without_hooks(text, name=file.shown))
 
 

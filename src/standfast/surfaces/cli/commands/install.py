@@ -73,6 +73,7 @@ def _in_place(context: Context, plan: Plan, may: Consent) -> int:
     """Nothing to write: only see that what is there answers."""
     if may in {Consent.GIVEN, Consent.ASK}:
         launcher.put(context.environ)
+        install.sweep(plan.file)
     proved = proof.call_all(plan.hooks, context.environ)
     if not context.json:
         print("\n".join([setup.header(context, plan, _client(plan)), *_warnings(plan)]))
