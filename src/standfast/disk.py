@@ -67,6 +67,15 @@ def make_folder(path: str) -> None:
     sync_folder(parent)
 
 
+def identity(path: str) -> tuple[int, int] | None:
+    """Which file stands at *path*: another one may be put there; None when there is none."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
 def make_private(path: str) -> None:
     """Take everybody else's rights to a folder of ours away."""
     found = os.stat(path)
@@ -147,6 +156,26 @@ def is_free(fd: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def copy(source: str, target: str) -> None:
+    """Make a synced copy of a regular file under a new name; cleaned up on failure."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    given = open_regular(source)
+    try:
+        made = os.open(target, flags, FILE_MODE)
+        try:
+            _give(made, os.stat(os.path.dirname(target)))
+            while part := os.read(given, 1 << 20):
+                write_all(made, part)
+            sync_fd(made)
+        except BaseException:
+            forget(target)
+            raise
+        finally:
+            os.close(made)
+    finally:
+        os.close(given)
 
 
 def write_all(fd: int, data: bytes) -> None:

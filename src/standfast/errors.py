@@ -116,7 +116,7 @@ class JournalDamaged(StandfastError):
 
     code = "SF201"
     exit_status = 20
-    remedy = "Copy the folder aside, then run `standfast journal verify` to see what is wrong."
+    remedy = "Run `standfast journal repair`: it copies all of it aside, then rebuilds what it can."
 
 
 class NotAJournal(StandfastError):
@@ -124,7 +124,9 @@ class NotAJournal(StandfastError):
 
     code = "SF202"
     exit_status = 21
-    remedy = "Look at the file; move it aside if it is yours, and the journal is made anew."
+    remedy = (
+        "Look at the file and move it aside if it is yours; `standfast journal repair` rebuilds."
+    )
 
 
 class JournalFromTheFuture(StandfastError):

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from standfast.errors import JournalDamaged
-from standfast.journal import chain, folds, schema
+from standfast.journal import chain, choosing, folds, schema
+from standfast.journal.losses import NONE, Losses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,14 +41,14 @@ class Base:
         self.state = _in_memory()
         _migrate(self.state, 0)
 
-    def take(self, event: Row) -> None:
+    def take(self, event: Row, losses: Losses = NONE) -> None:
         """Take the next event in; one that is not what was recorded is refused."""
-        seq, at, stream, run, session, actor, subdir, kind, origin, payload, link = event
-        if seq != self.through + 1:
+        seq, _, stream, run, session, *_, kind, _, _, link = event
+        if seq != self.through + 1 and not losses.covers(self.through + 1, seq - 1):
             raise JournalDamaged(f"events {self.through + 1} to {seq - 1} are missing")
         before = self.heads.get(stream, chain.START)
-        fields = (seq, at, run, session, actor, subdir, kind, origin, payload)
-        if link != chain.link(before, *fields) or stream != chain.stream_of(run, session):
+        links = choosing.follows(event, before) or losses.is_sealed(event)
+        if not links or stream != chain.stream_of(run, session):
             raise JournalDamaged(f"event {seq} is not what was recorded: its hash does not match")
         self.heads[stream], self.through = link, seq
         fold = folds.FOLDS.get(kind)
@@ -77,6 +78,14 @@ class Base:
         text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
         body = text[:-1].encode("utf-8", "backslashreplace")  # a lone surrogate stays an escape
         return body + b',"crc":"%08x"}\n' % zlib.crc32(body)
+
+
+def put(base: Base, document: bytes, connection: apsw.Connection) -> None:
+    """Begin a new database with a base."""
+    connection.execute("INSERT INTO base VALUES (?, ?)", (base.through, document.decode()))
+    connection.executemany("INSERT INTO heads VALUES (?, ?)", base.heads.items())
+    for table in FOLDED:
+        _fill(connection, table, _table(base.state, table))
 
 
 def digest(document: bytes) -> str:

@@ -26,7 +26,7 @@ from standfast.errors import (
 
 OLDEST_SQLITE = (3, 51, 3)  # before it, two processes that write and checkpoint can lose commits
 PAGE_CHECKSUM_BYTES = 8
-_PAGE_BYTES = 2048  # a commit writes whole pages: half of the usual size is a few percent faster
+PAGE_BYTES = 2048  # a commit writes whole pages: half of the usual size is a few percent faster
 _CHECKSUMS = "cksmvfs"
 _BUSY_MS = 5_000  # the turnstile keeps writers apart; this is for somebody else's program
 _HOOK_BUSY_MS = 100
@@ -41,8 +41,7 @@ def connect(path: str, *, checkpoint: bool = True) -> apsw.Connection:
         path.encode()
     except UnicodeEncodeError as error:
         raise Unsupported("the path of the journal is not UTF-8", file=path) from error
-    if not os.path.isfile(path) or os.path.islink(path):
-        raise NotAJournal("this is not a regular file", file=path)
+    refuse_irregular(path)
     flags = apsw.SQLITE_OPEN_READWRITE  # SQLite itself falls back to reading where it must
     try:
         connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_NOFOLLOW, vfs=_CHECKSUMS)
@@ -63,6 +62,12 @@ def connect(path: str, *, checkpoint: bool = True) -> apsw.Connection:
     return connection
 
 
+def refuse_irregular(path: str) -> None:
+    """A journal is a regular file."""
+    if not os.path.isfile(path) or os.path.islink(path):
+        raise NotAJournal("this is not a regular file", file=path)
+
+
 _scratch: apsw.Connection | None = None
 
 
@@ -76,7 +81,7 @@ def scratch() -> apsw.Connection:
 
 def prepare(connection: apsw.Connection, *, wal: bool) -> None:
     """Before the first table: room for page checksums, then the journal mode, which must stick."""
-    connection.execute(f"PRAGMA page_size={_PAGE_BYTES}").fetchall()
+    connection.execute(f"PRAGMA page_size={PAGE_BYTES}").fetchall()
     connection.reserve_bytes(reserve=PAGE_CHECKSUM_BYTES)
     connection.execute("PRAGMA auto_vacuum=NONE").fetchall()
     if wal:
@@ -129,7 +134,7 @@ def translate(error: apsw.Error, path: str) -> StandfastError:
     reason = str(error) or type(error).__name__
     if isinstance(error, apsw.NotADBError):
         return NotAJournal("this file is not a Standfast journal", file=path)
-    if isinstance(error, apsw.CorruptError) or _is_bad_checksum(error):
+    if isinstance(error, apsw.CorruptError) or _is_bad_checksum(error) or _is_gone(error):
         return JournalDamaged(f"the journal is damaged: {reason}", file=path)
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return JournalBusy(f"another program has the journal open for itself: {reason}", file=path)
@@ -138,6 +143,11 @@ def translate(error: apsw.Error, path: str) -> StandfastError:
     if isinstance(error, apsw.CantOpenError):
         return _cannot_open(path)
     return DiskFailed(f"the journal's disk refused: {reason}", file=path)
+
+
+def _is_gone(error: apsw.Error) -> bool:
+    """Whether a table or column that every journal has is not there."""
+    return isinstance(error, apsw.SQLError) and str(error).startswith("no such")
 
 
 def _is_bad_checksum(error: apsw.Error) -> bool:

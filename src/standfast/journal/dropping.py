@@ -19,6 +19,7 @@ from standfast.errors import TooLarge
 from standfast.journal import base as bases
 from standfast.journal import folds, mirror
 from standfast.journal.author import STANDFAST
+from standfast.journal.losses import Losses
 from standfast.journal.payload import Redacted
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from standfast.journal.writing import Writing
 
 _MOST_SESSIONS = 1_000  # in one event: a payload is bounded
-_BASE_FILE = re.compile(r"\d{12}\.base\.json", re.ASCII)
+BASE_FILE = re.compile(r"\d{12}\.base\.json", re.ASCII)
 _DRAFT = re.compile(r"\.\d{12}\.(base\.json|jsonl)\.[0-9a-f]{12}\.draft", re.ASCII)
 
 # Nothing of it is newer: neither an event of its own, nor one of a run that it takes part in.
@@ -42,14 +43,24 @@ def file_of(folder: str, through: int) -> str:
     return os.path.join(folder, mirror.FOLDER, f"{through:012d}.base.json")
 
 
+def base_files(folder: str) -> list[str]:
+    """The bases that the mirror holds: one, or two while something is dropped."""
+    mirrored = os.path.join(folder, mirror.FOLDER)
+    if os.path.islink(mirrored) or not os.path.isdir(mirrored):
+        return []
+    names = sorted(os.listdir(mirrored))
+    return [os.path.join(mirrored, name) for name in names if BASE_FILE.fullmatch(name)]
+
+
 def drop(journal: Journal, base: Base, through: int) -> int:
     """Drop the events after *base* up to *through*, and say how many; *base* is the new one then.
 
     0 where the journal has moved on since it was looked at: then *base* is void.
     """
     rows = journal.query("SELECT * FROM events WHERE seq <= ? ORDER BY seq", (through,))
+    losses = Losses.told(journal.connection)
     for row in rows:
-        base.take(row)
+        base.take(row, losses)
     base.count(journal.query(folds.NUMBERS, (through,)))
     over = _sessions_over(journal, base)
     base.forget(over)
@@ -106,14 +117,14 @@ def settle(journal: Journal) -> None:
     """Make the mirror's folder what the base says, whatever was cut short before."""
     document = bases.stored(journal.connection)
     if document is None:
-        _sweep(journal.folder, keep=None)
+        sweep(journal.folder, keep=None)
         return
     through = bases.through(journal.connection)
     path = file_of(journal.folder, through)
     if not holds(path, document):
         disk.replace(path, document)
     cut(journal.folder, through)
-    _sweep(journal.folder, keep=os.path.basename(path))
+    sweep(journal.folder, keep=os.path.basename(path))
 
 
 def holds(path: str, document: bytes) -> bool:
@@ -145,9 +156,9 @@ def _shorten(path: str, through: int) -> None:
         disk.forget(path)
 
 
-def _sweep(folder: str, *, keep: str | None) -> None:
+def sweep(folder: str, *, keep: str | None) -> None:
     """Remove bases that are no longer, or never came to be, the journal's, and drafts."""
     mirrored = os.path.join(folder, mirror.FOLDER)
     for name in os.listdir(mirrored):
-        if name != keep and (_BASE_FILE.fullmatch(name) or _DRAFT.fullmatch(name)):
+        if name != keep and (BASE_FILE.fullmatch(name) or _DRAFT.fullmatch(name)):
             disk.forget(os.path.join(mirrored, name))

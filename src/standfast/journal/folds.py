@@ -22,10 +22,13 @@ if TYPE_CHECKING:
 DROPPED = "events.dropped"
 
 # The highest number of each id prefix, as the events up to one of them tell it: the counters hold
-# the same, because an id is given out and used by an event in one transaction.
+# the same, because an id is given out and used by an event in one transaction. A repair tells of
+# ids whose events are lost: they are not given out again.
 NUMBERS = """
     SELECT substr(id, 1, instr(id, '-') - 1), max(CAST(substr(id, instr(id, '-') + 1) AS INTEGER))
-    FROM (SELECT payload ->> 'id' AS id FROM events WHERE seq <= ?)
+    FROM (SELECT payload ->> 'id' AS id FROM events WHERE seq <= ?1 UNION ALL
+          SELECT each.key || '-' || each.value FROM events, json_each(payload, '$.numbers') AS each
+          WHERE kind = 'journal.repaired' AND seq <= ?1)
     WHERE id GLOB '[A-Z][A-Z]-[0-9]*'
     GROUP BY 1 ORDER BY 1"""
 

@@ -21,7 +21,7 @@ from standfast.errors import TooLarge
 from standfast.journal import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from standfast.journal.reading import Event
     from standfast.journal.store import Journal
@@ -218,17 +218,27 @@ def _open(path: str, flags: int) -> int:
 
 def append(journal: Journal) -> None:
     """Between `alone` and its end: append what is lacking, in one synced write per batch."""
-    path, length, last = _mended(journal.folder)
+    tail = _mended(journal.folder)
+    _extend(journal.folder, tail, reading.events(journal, reading.Filter(after=tail[2])))
+
+
+def write_anew(folder: str, events: Iterable[Event]) -> None:
+    """Everything from the beginning, into a mirror without a line."""
+    _extend(folder, (None, 0, 0), events)
+
+
+def _extend(folder: str, tail: tuple[str | None, int, int], events: Iterable[Event]) -> None:
+    path, length, _ = tail
     batch: list[bytes] = []
     size = 0
-    for event in reading.events(journal, reading.Filter(after=last)):
+    for event in events:
         line = line_of(event)
         is_full = path is None or length + size > SEGMENT_BYTES
         if is_full or size + len(line) > _BATCH_BYTES:
             _write(path, length, batch)
             length, batch, size = length + size, [], 0
         if is_full:
-            path, length = _segment(journal.folder, event.seq), 0
+            path, length = _segment(folder, event.seq), 0
         batch.append(line)
         size += len(line)
     _write(path, length, batch)

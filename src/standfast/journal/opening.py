@@ -6,7 +6,7 @@ import os
 
 from standfast import disk
 from standfast.errors import JournalDamaged, JournalFromTheFuture, NotAJournal, NothingFound
-from standfast.journal import database, schema
+from standfast.journal import damage, database, schema
 from standfast.journal.heads import LAST
 
 TYPE_CHECKING = False
@@ -19,6 +19,9 @@ def open_existing(path: str, *, checkpoint: bool) -> apsw.Connection:
     folder = os.path.dirname(path)
     disk.refuse_link(folder)
     if not os.path.lexists(path):
+        damage.refuse(folder)
+        if checkpoint and (mirrored := _mirrored(folder)):
+            raise JournalDamaged(f"it is gone; its mirror holds {mirrored} events", file=path)
         raise NothingFound("nothing has been recorded here yet", file=folder)
     connection = _connect(path, checkpoint=checkpoint)
     if is_unfinished(connection):  # a crash while it was being made: nothing was promised
@@ -35,7 +38,7 @@ def open_or_create(path: str, *, checkpoint: bool) -> apsw.Connection:
     if is_unfinished(connection):
         database.prepare(connection, wal=database.wal_is_safe(folder))
     if is_old(connection):
-        _migrate(connection)
+        migrate(connection)
         disk.sync_folder(folder)
     if not os.path.lexists(os.path.join(folder, "spool")):
         from standfast.journal import spool  # once in a journal's life
@@ -45,10 +48,25 @@ def open_or_create(path: str, *, checkpoint: bool) -> apsw.Connection:
 
 
 def _connect(path: str, *, checkpoint: bool) -> apsw.Connection:
+    """Open the file as it is before and after: a repair may put another in its place meanwhile."""
+    while True:
+        before = disk.identity(path)
+        connection = _connect_once(path, checkpoint=checkpoint)
+        damage.refuse(os.path.dirname(path))  # now: a repair that began later changed nothing yet
+        if disk.identity(path) == before:
+            return connection
+        connection.close()
+
+
+def _connect_once(path: str, *, checkpoint: bool) -> apsw.Connection:
     # The mirror is asked first: the journal runs ahead of it, never behind. A hook has no time
-    # for that, unless the journal is new: then its mirror must be empty.
+    # for that, unless the journal is new: then its mirror must be empty. The log's index is
+    # asked before SQLite makes it anew.
     folder = os.path.dirname(path)
+    damage.refuse(folder)
     mirrored = _mirrored(folder) if checkpoint else 0
+    database.refuse_irregular(path)
+    log = damage.log_of(path)
     connection = database.connect(path, checkpoint=checkpoint)
     unfinished = is_unfinished(connection)
     if unfinished:
@@ -57,6 +75,7 @@ def _connect(path: str, *, checkpoint: bool) -> apsw.Connection:
         _check_version(connection, path)
     row = None if unfinished else connection.execute(LAST).fetchone()
     last = row[0] if row else 0
+    damage.compare(path, log)
     if last < mirrored:  # emptied or rolled back by something that is not us
         raise JournalDamaged(
             f"the journal ends at event {last}, but its mirror holds {mirrored}", file=path
@@ -96,7 +115,7 @@ def _check_version(connection: apsw.Connection, path: str) -> None:
         )
 
 
-def _migrate(connection: apsw.Connection) -> None:
+def migrate(connection: apsw.Connection) -> None:
     """Every missing step and the new version, in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:

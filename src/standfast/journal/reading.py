@@ -128,6 +128,11 @@ def events(journal: Journal, wanted: Filter) -> Iterator[Event]:
     return map(_event, _rows(journal, sql, values))
 
 
+def all_events(connection: apsw.Connection) -> Iterator[Event]:
+    """Every event of a database that no journal has open."""
+    return map(_event, connection.execute(f"SELECT {_COLUMNS} FROM events ORDER BY seq"))  # noqa: S608  # our own words
+
+
 def last_events(journal: Journal, wanted: Filter, count: int) -> list[Event]:
     """The newest matching events, oldest first."""
     condition, values = wanted.where()

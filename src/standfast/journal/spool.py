@@ -141,6 +141,12 @@ def strays(folder: str) -> Iterator[tuple[int, Stray | str]]:
         os.close(fd)
 
 
+def origin(stray: Stray) -> str:
+    """What the event of a stray says of where it came from: no two strays say the same."""
+    boot = stray.boot if not stray.boot.strip("0123456789abcdef-") else "unknown"
+    return f"spool {boot} {stray.since_boot}"
+
+
 def is_used(folder: str) -> bool:
     """Whether any slot is taken: one read of each header."""
     try:

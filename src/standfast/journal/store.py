@@ -45,6 +45,7 @@ class Journal:
         self._checkpoint = checkpoint
         self._turnstile: Turnstile | None = None
         self._connection: apsw.Connection | None = None
+        self._file: tuple[int, int] | None = None
         self._heads = Heads()
         self._unmirrored = 0
         self._names: set[tuple[str | None, ...]] = set()  # those that were checked before
@@ -57,7 +58,10 @@ class Journal:
     @property
     def connection(self) -> apsw.Connection:
         """The open database, made on first use."""
+        if self._connection is not None and not self._is_in_place():
+            self.abandon()
         if self._connection is None:
+            file = disk.identity(self.path)  # before: if it is another by then, it is opened anew
             try:
                 found = opening.open_existing(self.path, checkpoint=self._checkpoint)
             except apsw.Error as error:
@@ -66,8 +70,14 @@ class Journal:
                 found.close()
                 found = self.enter()
                 self.leave()
-            self._connection = found
+            self._connection, self._file = found, file
         return self._connection
+
+    def _is_in_place(self) -> bool:
+        """Whether the open file is still the journal: a repair puts another in its place."""
+        return disk.identity(self.path) == self._file or bool(
+            self._connection and self._connection.in_transaction
+        )
 
     def query(self, sql: str, values: Sequence[apsw.SQLiteValue] = ()) -> list[tuple[Any, ...]]:
         """Ask the open database, with errors in the user's terms."""
@@ -117,15 +127,18 @@ class Journal:
         turnstile = self._turnstile or self._open_turnstile()
         turnstile.enter(self.lock_timeout_s)
         if self._connection is not None:
-            return self._connection
+            if self._is_in_place():
+                return self._connection
+            self.abandon()
         try:
             self._connection = opening.open_or_create(self.path, checkpoint=self._checkpoint)
+            self._file = disk.identity(self.path)
         except BaseException as error:
             self.leave()
             if isinstance(error, apsw.Error):
                 raise database.translate(error, self.path) from error
             if isinstance(error, OSError):
-                raise _refused(error, self.folder) from error
+                raise write_refused(error, self.folder) from error
             raise
         return self._connection
 
@@ -217,11 +230,12 @@ class Journal:
             disk.make_private(self.folder)
             self._turnstile = Turnstile(self.folder)
         except OSError as error:
-            raise _refused(error, self.folder) from error
+            raise write_refused(error, self.folder) from error
         return self._turnstile
 
 
-def _refused(error: OSError, folder: str) -> StandfastError:
+def write_refused(error: OSError, folder: str) -> StandfastError:
+    """Say why the journal's folder takes nothing."""
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
         return JournalUnwritable("the journal cannot be written here", file=folder)
     return disk.disk_error(error, folder)

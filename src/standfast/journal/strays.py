@@ -114,8 +114,7 @@ def _is_new(tx: Writing, mark: str) -> bool:
 def _take_spooled(tx: Writing, slot: int, stray: Stray | str) -> bool:
     if isinstance(stray, str):
         return _refuse_once(tx, f"slot {slot} {stray}", f"spool slot {slot}", "it does not check")
-    boot = stray.boot if not stray.boot.strip("0123456789abcdef-") else "unknown"
-    return _once(tx, stray, f"spool {boot} {stray.since_boot}")
+    return _once(tx, stray, spool.origin(stray))
 
 
 def _take_posted(tx: Writing, path: str, stray: Stray | str) -> bool:

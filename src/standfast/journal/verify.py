@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import apsw
 
 from standfast.errors import JournalDamaged
 from standfast.journal import base as bases
-from standfast.journal import chain, database, dropping, folds, mirror, spool
+from standfast.journal import chain, choosing, database, dropping, folds, losses, mirror, spool
 from standfast.journal.base import Base
+from standfast.journal.losses import Losses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from standfast.journal.choosing import Range
     from standfast.journal.folds import Row
     from standfast.journal.store import Journal
 
+_NO_BASE = (None, None)
 _LOOKS = 5  # at the mirror's files, while somebody takes old ones away
 
 
@@ -30,15 +34,29 @@ class Report:
     streams: int = 0
     mirrored: int = 0
     dropped: int = 0
+    missing: list[Range] = field(default_factory=list)  # known to be lost since a repair
     problems: list[str] = field(default_factory=list)
 
 
 def verify(journal: Journal) -> Report:
     """Check the whole journal against itself and its mirror."""
+    try:
+        report = check(journal.connection, journal.folder, journal.path)
+    except JournalDamaged as error:
+        report = Report(problems=[error.problem])
+    report.problems += [
+        f"spool slot {slot} does not check"
+        for slot, stray in spool.strays(journal.folder)
+        if isinstance(stray, str)
+    ]
+    return report
+
+
+def check(connection: apsw.Connection, folder: str, path: str) -> Report:
+    """Check an open database against itself and the mirror beside it."""
     report = Report()
     try:
-        mirrored = _lines(journal.folder)  # it runs behind, so it is read first
-        connection = journal.connection
+        mirrored = _lines(folder)  # it runs behind, so it is read first
         connection.execute("BEGIN")  # all the rest in one picture, whoever writes meanwhile
         try:
             report.problems += _pages(connection)
@@ -47,17 +65,12 @@ def verify(journal: Journal) -> Report:
             hashes = _events(connection, base, report)
         finally:
             connection.execute("ROLLBACK")
-        report.problems += _base_file(journal, document, report.dropped)
+        report.problems += _base_file(connection, folder, document, report.dropped)
         _mirror(mirrored, hashes, report)
     except apsw.Error as error:
-        report.problems.append(database.translate(error, journal.path).problem)
+        report.problems.append(database.translate(error, path).problem)
     except JournalDamaged as error:
         report.problems.append(error.problem)
-    report.problems += [
-        f"spool slot {slot} does not check"
-        for slot, stray in spool.strays(journal.folder)
-        if isinstance(stray, str)
-    ]
     return report
 
 
@@ -82,12 +95,12 @@ def _base(connection: apsw.Connection, document: bytes | None, report: Report) -
     base = Base() if document is None else bases.read(document)
     report.dropped = bases.through(connection)
     said = connection.execute(
-        "SELECT payload ->> 'through', payload ->> 'base' FROM events WHERE kind = ?"
+        "SELECT payload ->> 'through', payload ->> 'base' FROM events WHERE kind IN (?, ?)"
         " ORDER BY seq DESC LIMIT 1",
-        (folds.DROPPED,),
+        (folds.DROPPED, losses.KIND),
     ).fetchone()
     found = None if document is None else (report.dropped, bases.digest(document))
-    if said != found or base.through != report.dropped:
+    if (said or _NO_BASE) != (found or _NO_BASE) or base.through != report.dropped:
         report.problems.append("the base of the dropped events is not what the journal says of it")
     kept = dict(connection.execute("SELECT stream, hash FROM heads"))
     if kept != base.heads:
@@ -95,36 +108,59 @@ def _base(connection: apsw.Connection, document: bytes | None, report: Report) -
     return base
 
 
-def _base_file(journal: Journal, document: bytes | None, dropped: int) -> Iterator[str]:
-    if document is None or dropping.holds(dropping.file_of(journal.folder, dropped), document):
+def _base_file(
+    connection: apsw.Connection, folder: str, document: bytes | None, dropped: int
+) -> Iterator[str]:
+    if document is None or dropping.holds(dropping.file_of(folder, dropped), document):
         return
-    if bases.through(journal.connection) == dropped:  # else it was replaced since we looked
+    if bases.through(connection) == dropped:  # else it was replaced since we looked
         yield f"the mirror's copy of the base after event {dropped} is missing or differs"
 
 
 def _events(connection: apsw.Connection, base: Base, report: Report) -> dict[int, str]:
-    """Numbers without gaps, every link right, and the state equal to the events folded anew."""
+    """No gap that is not known, every link right, the state equal to the events folded anew."""
     heads: dict[str, bytes] = dict(base.heads)
     hashes: dict[int, str] = {}
     before = base.through
+    lost = Losses.told(connection)
     for row in connection.execute("SELECT * FROM events ORDER BY seq"):
         event: Row = row
-        seq, at, stream, run, session, actor, subdir, kind, origin, payload, link = event
+        seq, _, stream, run, session, *_, kind, _, _, link = event
         if seq != before + 1:
-            report.problems.append(f"events {before + 1} to {seq - 1} are missing")
-        expected = chain.link(
-            heads.get(stream, chain.START),
-            *(seq, at, run, session, actor, subdir, kind, origin, payload),
-        )
-        if link != expected or stream != chain.stream_of(run, session):
+            _gap(lost, before + 1, seq - 1, report)
+        links = choosing.follows(event, heads.get(stream, chain.START)) or lost.is_sealed(event)
+        if not links or stream != chain.stream_of(run, session):
             report.problems.append(f"event {seq} is not what was recorded: its hash does not match")
         heads[stream], hashes[seq], before = link, link.hex(), seq
-        if kind in folds.FOLDS:
-            folds.FOLDS[kind](base.state, event)
+        if kind in folds.FOLDS and not _folds(base.state, event):
+            report.problems.append(f"event {seq} says what no {kind} says")
     report.events, report.streams = len(hashes), len(heads)
     base.count(connection.execute(folds.NUMBERS, (before,)))
     report.problems += _state(connection, base)
     return hashes
+
+
+def _folds(state: apsw.Connection, event: Row) -> bool:
+    try:
+        folds.FOLDS[event[7]](state, event)
+    except (apsw.ConstraintError, apsw.SQLError, apsw.MismatchError):
+        return False
+    return True
+
+
+def _gap(lost: Losses, first: int, last: int, report: Report) -> None:
+    if lost.covers(first, last):
+        report.missing.append((first, last))
+    else:
+        report.problems.append(f"events {first} to {last} are missing")
+
+
+def check_events(connection: apsw.Connection) -> list[str]:
+    """The same without a mirror: for a database that is not in place yet."""
+    report = Report()
+    report.problems += _pages(connection)
+    _events(connection, _base(connection, bases.stored(connection), report), report)
+    return report.problems
 
 
 def _state(connection: apsw.Connection, anew: Base) -> Iterator[str]:
@@ -141,7 +177,8 @@ def _mirror(found: list[tuple[str, int, bytes]], hashes: dict[int, str], report:
 
     It may begin with events that were dropped meanwhile.
     """
-    before: int | None = None
+    before = report.dropped
+    following = dict(pairwise((before, *sorted(hashes))))
     torn: str | None = None
     for path, number, line in _without_leftovers(found, report.dropped):
         if torn is not None:  # only the very last line may be: it was never promised
@@ -152,13 +189,14 @@ def _mirror(found: list[tuple[str, int, bytes]], hashes: dict[int, str], report:
         if event is None:
             continue
         seq = int(str(event["seq"]))
-        before = min(seq - 1, report.dropped) if before is None else before
-        if seq > report.dropped and hashes.get(seq) != event.get("hash"):
+        if seq <= report.dropped:
+            continue
+        if hashes.get(seq) != event.get("hash"):
             report.problems.append(f"mirror {where} and event {seq} differ")
-        if seq != before + 1:
+        if seq != following.get(before):
             report.problems.append(f"mirror {where} follows event {before} with {seq}")
         before = seq
-        report.mirrored += seq > report.dropped
+        report.mirrored += 1
 
 
 def _without_leftovers(
@@ -178,5 +216,6 @@ def as_dict(report: Report) -> dict[str, object]:
         "streams": report.streams,
         "mirrored": report.mirrored,
         "dropped_through": report.dropped,
+        "missing": report.missing,
         "problems": report.problems,
     }

@@ -1,4 +1,4 @@
-"""`standfast journal`: verify it, export it, drop what is too old, say where it is."""
+"""`standfast journal`: verify it, repair it, export it, drop what is too old, say where it is."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from standfast.surfaces.cli.screen import json_line
 if TYPE_CHECKING:
     import argparse
 
+    from standfast.journal.repair import Repaired
     from standfast.surfaces.cli.context import Context
 
 _SHOWN = 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Four things to do with a journal."""
-    parser.add_argument("action", choices=("verify", "export", "trim", "path"))
+    """Five things to do with a journal."""
+    parser.add_argument("action", choices=("verify", "repair", "export", "trim", "path"))
     parser.add_argument("-o", "--output", help="export: the file to make; it must not exist yet")
 
 
@@ -35,11 +36,51 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         shown = printable(path) if sys.stdout.isatty() else path
         print(json_line({"journal": path}) if context.json else shown)
         return 0
-    if not context.journal.exists:
+    if arguments.action == "repair":
+        return _repair(context)
+    if not context.journal.exists and not mirror.segments(context.place.folder):
         raise NothingFound("nothing has been recorded here yet", file=context.place.folder)
     if arguments.action == "trim":
         return _trim(context)
     return _verify(context) if arguments.action == "verify" else _export(context, arguments.output)
+
+
+def _repair(context: Context) -> int:
+    """Rebuild, then take in what strays and protocol files still know; say what is lost."""
+    from standfast.journal.repair import repair
+
+    context.may_write()
+    done = repair(context.journal)
+    if done.quarantine is None:
+        said = f"{done.events:,} events, nothing to repair."
+        print(json_line({**done.as_dict(), "adopted": []}) if context.json else said)
+        return 0
+    before = {decision.id for decision in reading.decisions(context.journal)}
+    context.heal()
+    after = reading.decisions(context.journal)
+    adopted = [decision.id for decision in after if decision.id not in before]
+    if context.json:
+        print(json_line({**done.as_dict(), "adopted": adopted}))
+        return 0
+    _tell(context, done, adopted)
+    return 0
+
+
+def _tell(context: Context, done: Repaired, adopted: list[str]) -> None:
+    lost = sum(last - first + 1 for first, last in done.missing)
+    style = "bad" if lost else "good"
+    words = f"{lost:,} lost" if lost else "none lost"
+    print(f"Repaired: {done.events:,} events kept, {context.screen.paint(words, style)}.")
+    rows = [("damaged", words) for words in done.damaged[:_SHOWN]]
+    rows += [("lost", _range(first, last)) for first, last in done.missing[:_SHOWN]]
+    if adopted:
+        rows.append(("adopted", f"{', '.join(adopted[:_SHOWN])} from files and strays"))
+    rows.append(("before", context.short(str(done.quarantine))))
+    print(context.screen.table(rows, ("strong",)))
+
+
+def _range(first: int, last: int) -> str:
+    return f"event {first}" if first == last else f"events {first} to {last}"
 
 
 def _verify(context: Context) -> int:
@@ -55,9 +96,13 @@ def _verify(context: Context) -> int:
         )
         if report.dropped:
             print(_dropped(report.dropped))
+        if report.missing:
+            lost = ", ".join(_range(first, last) for first, last in report.missing[:_SHOWN])
+            print(f"Lost before the last repair: {lost}.")
         if report.problems:
             rows = [("problem", problem) for problem in report.problems[:_SHOWN]]
             print(context.screen.table(rows, ("bad",)))
+            print("`standfast journal repair` copies all of it aside and rebuilds what it can.")
     return 1 if report.problems else 0
 
 

@@ -1,0 +1,237 @@
+"""A journal made anew out of what is believed: same numbers, hashes and times, state folded again.
+
+What this machine remembers besides events (which strays it took, which files it swapped out) is
+read with the page checksums on, or not at all. What it published is forgotten: every face counts
+as edited by hand, so that decisions that only a face still knows come back, and words that are
+known are never taken twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
+
+from standfast import disk
+from standfast.errors import JournalDamaged, StandfastError
+from standfast.journal import base as bases
+from standfast.journal import chain, choosing, database, folds, opening, spool
+from standfast.journal.author import STANDFAST
+from standfast.journal.base import Base
+from standfast.journal.losses import KIND
+from standfast.journal.payload import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from standfast.journal.choosing import Chosen
+    from standfast.journal.claims import Claims
+    from standfast.journal.folds import Row
+
+# Not what was published: a face may know of decisions that are lost, so it is read as an edit.
+_REMEMBERED = {
+    "faces": "SELECT face, NULL, NULL, NULL, refused, draft, drafted FROM faces",
+    "displaced": "SELECT * FROM displaced",
+    "merged": "SELECT * FROM merged",
+}
+_RANGES_EACH = 4_000  # in one event: a payload is bounded
+_UNFIT = (apsw.ConstraintError, apsw.SQLError, apsw.MismatchError, apsw.TooBigError)
+_INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_TAKEN = """
+    INSERT OR IGNORE INTO merged SELECT ?1 WHERE EXISTS (SELECT 1 FROM events WHERE origin = ?2)
+      OR EXISTS (SELECT 1 FROM events WHERE kind = 'stray.refused' AND payload ->> 'what' = ?2)"""
+
+
+class Kept(NamedTuple):
+    """What is remembered besides events."""
+
+    rows: dict[str, list[tuple[apsw.SQLiteValue, ...]]]  # by table
+    numbers: dict[str, int]  # the ids that were given out
+    strays: list[tuple[str, str]]  # what waits in the spool: its id, and the origin it would have
+
+
+class Foundation(NamedTuple):
+    """The base of the events that were dropped, and its line; none where nothing was dropped."""
+
+    base: Base
+    document: bytes | None
+
+    @property
+    def about(self) -> dict[str, object]:
+        """What a repair tells of it, as a drop does."""
+        if self.document is None:
+            return {"through": None, "base": None}
+        return {"through": self.base.through, "base": bases.digest(self.document)}
+
+
+def foundation(claims: Claims) -> Foundation:
+    """The base that the newest word about one means; where that is lost, its events are too."""
+    held = {bases.digest(document): document for document in claims.bases}
+    for seq in sorted(claims.by_seq, reverse=True):
+        for claim in claims.by_seq[seq]:
+            if claim.row[7] not in {folds.DROPPED, KIND}:
+                continue
+            try:
+                document = held.get(str(json.loads(claim.row[9])["base"]))
+                if document is not None:
+                    return Foundation(bases.read(document), document)
+            except (ValueError, TypeError, KeyError, RecursionError, JournalDamaged):
+                continue
+    return Foundation(Base(), None)
+
+
+class Story(NamedTuple):
+    """What the journal will tell of its repair."""
+
+    quarantine: str  # its name
+    at: int
+    found: list[str]  # by whoever noticed
+    pieces: list[str]  # in the quarantine that do not check
+
+    @property
+    def damaged(self) -> list[str]:
+        """All of it, in words."""
+        return [*self.found, *self.pieces]
+
+
+def build(path: str, claims: Claims, kept: Kept, story: Story, ground: Foundation) -> Chosen:
+    """Make a new database at *path*, whole and synced, whatever stood there."""
+    base = ground.base
+    forget(path)
+    disk.create(path, b"")
+    connection = database.connect(path)
+    try:
+        database.prepare(connection, wal=False)
+        opening.migrate(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        if ground.document is not None:
+            bases.put(base, ground.document, connection)
+        start = choosing.Start(base.through, base.heads)
+        chosen = choosing.choose(claims, lambda row: _take(connection, row), start)
+        _remember(connection, kept)
+        base.count(connection.execute(folds.NUMBERS, (chosen.last,)))
+        last = _tell(connection, chosen, story, _about(chosen, kept, story, ground))
+        base.count(connection.execute(folds.NUMBERS, (last,)))
+        connection.executemany("INSERT INTO counters VALUES (?, ?)", base.counters.items())
+        connection.execute("COMMIT")
+        if database.wal_is_safe(os.path.dirname(path)):
+            database.prepare(connection, wal=True)
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+    finally:
+        connection.close(True)  # noqa: FBT003  # apsw: close even where it reports errors
+    _sync(path)
+    return chosen
+
+
+def forget(path: str) -> None:
+    """Take away a database with everything that belongs to it."""
+    forget_log(path)
+    disk.forget(path)
+
+
+def forget_log(path: str) -> None:
+    """Take away what a database has beside it."""
+    for end in ("-wal", "-shm", "-journal"):
+        disk.forget(path + end)
+
+
+def _sync(path: str) -> None:
+    fd = disk.open_regular(path, os.O_RDWR)
+    try:
+        disk.sync_fd(fd)
+    finally:
+        os.close(fd)
+
+
+def _take(connection: apsw.Connection, row: Row) -> bool:
+    """Write one event and fold it; one that fits nowhere leaves no trace."""
+    connection.execute("SAVEPOINT event")
+    try:
+        connection.execute(_INSERT, row)
+        fold = folds.FOLDS.get(row[7])
+        if fold is not None:
+            fold(connection, row)
+    except _UNFIT:
+        connection.execute("ROLLBACK TO event")
+        connection.execute("RELEASE event")
+        return False
+    connection.execute("RELEASE event")
+    return True
+
+
+def _remember(connection: apsw.Connection, kept: Kept) -> None:
+    for table, rows in kept.rows.items():
+        for row in rows:
+            places = ", ".join("?" * len(row))
+            try:
+                connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", row)  # noqa: S608  # our own names
+            except _UNFIT:
+                continue
+    for stray in kept.strays:
+        connection.execute(_TAKEN, stray)
+
+
+def _about(chosen: Chosen, kept: Kept, story: Story, ground: Foundation) -> dict[str, object]:
+    used = ground.base.counters
+    return {
+        "quarantine": story.quarantine,
+        "events": chosen.events,
+        "damaged": story.damaged,
+        "numbers": {p: last for p, last in kept.numbers.items() if last > used.get(p, 0)},
+        **ground.about,
+    }
+
+
+def _tell(
+    connection: apsw.Connection, chosen: Chosen, story: Story, about: dict[str, object]
+) -> int:
+    """The newest events: what was lost, so that nobody takes the rest for the whole."""
+    seq = chosen.last
+    for missing, sealed in _parts(chosen):
+        seq += 1
+        payload = encode({**about, "missing": missing, "sealed": sealed})
+        before = chosen.heads.get("repo", chain.START)
+        rest = (STANDFAST.actor, "", KIND, None, payload)
+        link = chain.link(before, seq, story.at, None, None, *rest)
+        connection.execute(_INSERT, (seq, story.at, "repo", None, None, *rest, link))
+        chosen.heads["repo"] = link
+    return seq
+
+
+def _parts(chosen: Chosen) -> Iterator[tuple[list[choosing.Range], list[tuple[int, str]]]]:
+    count = max(len(chosen.missing), len(chosen.sealed), 1)
+    for at in range(0, count, _RANGES_EACH):
+        part = slice(at, at + _RANGES_EACH)
+        yield chosen.missing[part], chosen.sealed[part]
+
+
+def remembered(pieces: str, work: str) -> Kept:
+    """Read what is not an event from a copy that SQLite may write to; what does not check, not."""
+    strays = [stray for _, stray in spool.strays(pieces) if not isinstance(stray, str)]
+    kept = Kept({}, {}, [(stray.id, spool.origin(stray)) for stray in strays])
+    path = os.path.join(work, "journal.db")
+    try:
+        for name in ("journal.db", "journal.db-wal"):
+            if os.path.exists(os.path.join(pieces, name)):
+                disk.copy(os.path.join(pieces, name), os.path.join(work, name))
+        connection = database.connect(path)
+    except (StandfastError, apsw.Error):
+        return kept
+    try:
+        for table, sql in _REMEMBERED.items():
+            kept.rows[table] = _rows(connection, sql)
+        for prefix, last in _rows(connection, "SELECT prefix, last FROM counters"):
+            if isinstance(last, int):
+                kept.numbers[str(prefix)] = last
+    finally:
+        connection.close(True)  # noqa: FBT003  # as above
+    return kept
+
+
+def _rows(connection: apsw.Connection, sql: str) -> list[tuple[apsw.SQLiteValue, ...]]:
+    try:
+        return connection.execute(sql).fetchall()
+    except apsw.Error:
+        return []
