@@ -32,8 +32,9 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "files/displaced.py:settle_crash",
         "files/drafts.py:sweep",
         "files/swap.py:put_in_place",
+        "journal/base.py:put",
         "journal/dropping.py:_replace",
-        "journal/dropping.py:_sweep",
+        "journal/whose.py:_ours",
         "wake/delivery.py:give",
     ),
     "it loads code of ours, which nobody else may write": (

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import zlib
 from functools import cache
 
 from standfast import disk
+from standfast.errors import StandfastError
 from standfast.journal import base, inbox, lost, mirror, place, reading, spool, strays
 from standfast.journal.payload import LIMIT, encode
+from standfast.journal.repair import repair
 from standfast.journal.store import Journal
+from standfast.journal.verify import verify
 from standfast.testing.fuzz.target import Target, answered, folder, must, taken, text_of
 
 _EVENT = reading.Event(1, 2, None, "s-1", "user", "docs", "x", None, "{}", b"\1" * 32)
@@ -120,6 +124,55 @@ def _base(data: bytes) -> None:
         must(base.load(_journal("event").connection).through == 0, "a base where none is")
 
 
+_PIECES = ("journal.db", "journal.db-wal", f"mirror/{1:012d}.jsonl", "damaged")
+
+
+@cache
+def _whole() -> str:
+    """A journal with a few events, mirrored, as nobody has it open."""
+    at = os.path.join(folder("whole").path, "standfast")
+    journal = Journal(at)
+    for number in range(4):
+        journal.append("model.said", {"number": number})
+    journal.close()
+    return at
+
+
+@cache
+def _truth() -> set[bytes]:
+    journal = Journal(_whole())
+    found = {event.hash for event in reading.events(journal, reading.Filter())}
+    journal.let_go()
+    return found
+
+
+def _piece(number: int) -> bytes:
+    with open(os.path.join(_whole(), _PIECES[number]), "rb") as file:
+        return bytes([number]) + file.read()
+
+
+@answered
+def _damaged(data: bytes) -> None:
+    """One piece of a journal replaced: it is repaired, and nothing in it is made up."""
+    at = os.path.join(folder("damaged").path, "standfast")
+    shutil.rmtree(at, ignore_errors=True)
+    shutil.copytree(_whole(), at)
+    with open(os.path.join(at, _PIECES[data[0] % len(_PIECES) if data else 0]), "wb") as file:
+        file.write(data[1:])
+    journal = Journal(at)
+    try:
+        reading.last_seq(journal)
+    except StandfastError:
+        pass  # then it is named
+    repair(journal)
+    with taken():
+        kept = list(reading.events(journal, reading.Filter()))
+        made_up = [e for e in kept if e.kind == "model.said" and e.hash not in _truth()]
+        must(not made_up, "an event that nobody recorded")
+        must(not verify(journal).problems, "a repaired journal does not verify")
+        journal.let_go()
+
+
 @answered
 def _git_pointer(data: bytes) -> None:
     at = folder("place")
@@ -182,6 +235,13 @@ TARGETS = (
         "what the journal takes it can tell again, or our error",
         _event,
         (b'{"a":1}', b'"words"', _DEEP, b'{"a":1e400}', b'{"a":%s}' % (b"9" * 30)),
+    ),
+    Target(
+        "damaged",
+        "a journal that verifies and tells nothing but the truth, or our error",
+        _damaged,
+        (_piece(0), _piece(1), _piece(2), b"\3why\n20260101T000000.000000Z\nmore\n", b"\0", b"\2"),
+        20,
     ),
     Target("base", "a base that reads back the same, or our error", _base, (_BASE,), 400),
     Target(
