@@ -87,6 +87,7 @@ COMMANDS: tuple[Act, ...] = (
     Act("events", "events", "waiting", _command("events")),
     Act("doctor", "doctor", "waiting", _command("doctor")),
     Act("verify", "journal verify", "begun", _command("journal", "verify")),
+    Act("repair", "journal repair", "begun", _command("journal", "repair")),
     Act("export", "journal export", "begun", _export, holds=_exported, repeats=False),
     Act("trim", "journal trim", "aged", _command("journal", "trim"), drops=True),
     Act("path", "journal path", "begun", _command("journal", "path")),
