@@ -1,54 +1,48 @@
 """A storm of writers, some killed with -9 at random moments, and the count afterwards.
 
-Every second writer is a target: killed, and started again where its acknowledgements end. The
-others live through, and show whether anyone is starved. Nothing here waits by the clock: the
-storm goes on as acknowledgements come in.
+With kills every second writer is a target: killed, and started again where its acknowledgements
+end. The others live through, and show whether anyone is starved. A storm lasts for so many facts
+of each writer, and then nothing waits by the clock, or for so many seconds.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import selectors
-import subprocess
-import sys
+import signal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from standfast.journal import reading
-from standfast.journal.store import Journal
-from standfast.journal.verify import verify
+from standfast import clock
+from standfast.testing import storm_count, writer
+from standfast.testing.writer import BUSY, FAILED, STOPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from standfast.testing.storm_count import Counted
+
+_TICK_S = 0.05
+_REST = 25  # acknowledgements of others while a stopped writer sleeps
+_ENDLESS = 1_000_000_000
+APPENDS = ("plain", "numbered")  # whose every fact is one commit
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Writer:
     """One name in the storm, across all of its lives."""
 
     name: str
     target: int
     mortal: bool
-    process: subprocess.Popen[bytes] | None = None
+    role: str = "numbered"
+    pid: int = 0  # 0: it is not alive
     acknowledged: int = 0
     lives: int = 0
     unread: bytes = b""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
-    """What is in the journal after the storm, against what was promised."""
-
-    acknowledged: int
-    recorded: int
-    lost: int
-    repeated: int
-    id_gaps: int
-    kills: int
-    fairness: float  # most over fewest facts of the writers that were never killed
-    problems: list[str]
+    wakes: int = 0  # it is stopped until so many facts are acknowledged
+    latencies: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -61,93 +55,131 @@ class Storm:
     kills: int = 40
     seed: int = 1
     watch: Callable[[Storm], None] = lambda _: None
+    seconds: float | None = None  # instead of *each*
+    kills_every_s: float | None = None  # instead of *kills*
+    roles: Sequence[str] = ("numbered",)
+    plant: Callable[[], None] = lambda: None
     killed: int = 0
+    busy: int = 0
+    failures: list[str] = field(default_factory=list)
     crew: list[Writer] = field(default_factory=list)
     fairness: float = 0.0
+    _over: bool = False
 
     def run(self) -> Counted:
         """Let it blow, then count."""
-        chance = random.Random(self.seed)
-        self.crew = [Writer(f"w{n:02}", self.each, mortal=n % 2 == 0) for n in range(self.writers)]
-        every = max(1, self.writers * self.each // (self.kills + 1))
+        self.crew = self._enlist()
         with selectors.DefaultSelector() as selector:
-            for writer in self.crew:
-                self._start(writer, selector)
-            next_kill = every
-            while selector.get_map():
-                for key, _ in selector.select():
-                    self._hear(key.data, selector)
-                if sum(w.acknowledged for w in self.crew) >= next_kill:
-                    next_kill += every
-                    self._kill_one(chance)
-                self.watch(self)
-        return self._count()
+            try:
+                for one in self.crew:
+                    self._start(one, selector)
+                self._blow(selector)
+            finally:
+                self._end(signal.SIGKILL)
+        return storm_count.count(self)
 
-    def _start(self, writer: Writer, selector: selectors.BaseSelector) -> None:
-        writer.lives += 1
-        arguments = (self.folder, writer.name, str(writer.acknowledged + 1), str(writer.target))
-        writer.process = subprocess.Popen(
-            [sys.executable, "-m", "standfast.testing.writer", *arguments],
-            stdout=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-        )
-        assert writer.process.stdout is not None
-        selector.register(writer.process.stdout, selectors.EVENT_READ, writer)
+    @property
+    def acknowledged(self) -> int:
+        """Facts that somebody was told are safe."""
+        return sum(one.acknowledged for one in self.crew)
 
-    def _hear(self, writer: Writer, selector: selectors.BaseSelector) -> None:
-        process = writer.process
-        assert process is not None
-        assert process.stdout is not None
-        data = os.read(process.stdout.fileno(), 65536)
+    def _enlist(self) -> list[Writer]:
+        mortals = self.kills_every_s is not None or (self.seconds is None and self.kills > 0)
+        target = self.each if self.seconds is None else _ENDLESS
+        return [
+            Writer(f"w{n:02}", target, mortals and n % 2 == 0, self.roles[n // 2 % len(self.roles)])
+            for n in range(self.writers)
+        ]
+
+    def _blow(self, selector: selectors.BaseSelector) -> None:
+        chance = random.Random(self.seed)
+        began = clock.monotonic_ns()
+        while selector.get_map():
+            heard = selector.select(_TICK_S)
+            for key, _ in heard:
+                self._hear(key, selector)
+            passed = (clock.monotonic_ns() - began) / 1e9
+            if self._is_kill_due(passed):
+                self._kill_one(chance)
+            if self.seconds is not None and passed > self.seconds and not self._over:
+                self._judge()
+                self._over = True
+                self._end(signal.SIGTERM)
+            self._wake(quiet=not heard)
+            self.watch(self)
+
+    def _is_kill_due(self, passed: float) -> bool:
+        if self.kills_every_s is not None:
+            return not self._over and passed > (self.killed + 1) * self.kills_every_s
+        every = max(1, self.writers * self.each // (self.kills + 1))
+        return self.seconds is None and self.acknowledged >= (self.killed + 1) * every
+
+    def _start(self, one: Writer, selector: selectors.BaseSelector) -> None:
+        one.lives += 1
+        one.unread, one.wakes = b"", 0
+        numbers = range(one.acknowledged + 1, one.target + 1)
+        heard, said = os.pipe()
+        one.pid = os.fork()
+        if one.pid == 0:
+            try:
+                self.plant()
+                writer.live(self.folder, one.name, one.role, numbers, said)
+            finally:
+                os._exit(0)
+        os.close(said)
+        selector.register(heard, selectors.EVENT_READ, one)
+
+    def _hear(self, key: selectors.SelectorKey, selector: selectors.BaseSelector) -> None:
+        one: Writer = key.data
+        data = os.read(key.fd, 65536)
         if data:
-            *whole, writer.unread = (writer.unread + data).split(b"\n")
-            if whole:
-                writer.acknowledged = int(whole[-1])
+            *whole, one.unread = (one.unread + data).split(b"\n")
+            for line in whole:
+                self._take(one, line)
             return
-        selector.unregister(process.stdout)
-        process.stdout.close()
-        process.wait()
-        if writer.acknowledged < writer.target:
-            self._start(writer, selector)
-        elif not writer.mortal and not self.fairness:
+        selector.unregister(key.fd)
+        os.close(key.fd)
+        _, status = os.waitpid(one.pid, 0)
+        one.pid = 0
+        if os.waitstatus_to_exitcode(status) == -signal.SIGKILL and not self._over:
+            self._start(one, selector)
+        elif not one.mortal and not self.fairness:
             self._judge()
 
+    def _take(self, one: Writer, line: bytes) -> None:
+        one.wakes = 0
+        if line == BUSY:
+            self.busy += 1
+        elif line == STOPPED:
+            one.wakes = self.acknowledged + _REST
+        elif line.startswith(FAILED):
+            self.failures.append(f"{one.role} {one.name}: {line.decode('utf-8', 'replace')}")
+        else:
+            number, _, took = line.partition(b" ")
+            one.acknowledged = int(number)
+            one.latencies.append(int(took))
+
+    def _wake(self, *, quiet: bool) -> None:
+        """Again and again until it speaks: it may not have been asleep yet."""
+        acknowledged = self.acknowledged
+        for one in self.crew:
+            if one.wakes and one.pid and (quiet or self._over or acknowledged > one.wakes):
+                os.kill(one.pid, signal.SIGCONT)
+
     def _kill_one(self, chance: random.Random) -> None:
-        alive = [
-            writer.process
-            for writer in self.crew
-            if writer.mortal and writer.process is not None and writer.process.poll() is None
-        ]
+        self.killed += 1
+        alive = [one.pid for one in self.crew if one.mortal and one.pid]
         if alive:
-            chance.choice(alive).kill()
-            self.killed += 1
+            os.kill(chance.choice(alive), signal.SIGKILL)
+
+    def _end(self, how: signal.Signals) -> None:
+        for one in self.crew:
+            if one.pid:
+                os.kill(one.pid, how)
 
     def _judge(self) -> None:
-        """How far are the others when the first survivor is done."""
-        counts = [writer.acknowledged for writer in self.crew if not writer.mortal]
-        self.fairness = max(counts) / max(1, min(counts))
-
-    def _count(self) -> Counted:
-        journal = Journal(self.folder)
-        recorded: dict[tuple[str | None, int], int] = {}
-        ids: list[int] = []
-        for event in reading.events(journal, reading.Filter(kind="storm.wrote")):
-            fact = json.loads(event.payload)
-            key = (event.session, fact["number"])
-            recorded[key] = recorded.get(key, 0) + 1
-            ids.append(int(fact["id"].partition("-")[2]))
-        problems = verify(journal).problems
-        journal.close()
-        promised = [(w.name, n) for w in self.crew for n in range(1, w.acknowledged + 1)]
-        return Counted(
-            acknowledged=len(promised),
-            recorded=len(recorded),
-            lost=sum(1 for fact in promised if fact not in recorded),
-            # A fact in flight when its writer was killed is written again by its next life: that
-            # is the writer's doing, once per kill at most. The journal itself repeats nothing.
-            repeated=max(0, sum(recorded.values()) - len(recorded) - self.killed),
-            id_gaps=0 if ids == list(range(1, len(ids) + 1)) else 1,
-            kills=self.killed,
-            fairness=self.fairness,
-            problems=problems,
-        )
+        """How far the others are when the first survivor is done; only like is compared."""
+        for role in set(APPENDS) & set(self.roles):
+            alike = [one for one in self.crew if one.role == role and not one.mortal]
+            counts = [one.acknowledged for one in alike] or [1]
+            self.fairness = max(self.fairness, max(counts) / max(1, min(counts)))

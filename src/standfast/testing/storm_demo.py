@@ -13,10 +13,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from standfast.testing.storm import Counted, Storm
+from standfast.testing.storm import Storm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from standfast.testing.storm_count import Counted
 
 
 def main(argv: Sequence[str] | None = None) -> int:

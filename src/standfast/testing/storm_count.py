@@ -1,0 +1,113 @@
+"""What is in the journal after a storm, against what was promised in it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from standfast.files import publish, status_md
+from standfast.journal import reading, strays
+from standfast.journal.store import Journal
+from standfast.journal.verify import verify
+from standfast.testing.writer import KIND, LEASE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from standfast.journal.reading import Event
+    from standfast.testing.storm import Storm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """The count, and how long it took."""
+
+    acknowledged: int
+    recorded: int
+    lost: int
+    repeated: int
+    id_gaps: int
+    kills: int
+    fairness: float  # most over fewest facts of the writers that were never killed
+    problems: list[str]
+    busy: int  # how often somebody was told that the journal is busy
+    stale: int  # facts under a token that was void when they were written
+    taken_over: int
+    p50_ms: float  # from asking for an append to its answer
+    p99_ms: float
+    slowest_ms: float
+
+
+def count(storm: Storm) -> Counted:
+    """Take in what waits in the spool, then read everything."""
+    journal = Journal(storm.folder)
+    strays.merge(journal, [])
+    events = list(reading.events(journal, reading.Filter()))
+    recorded: dict[tuple[str | None, int], int] = {}
+    ids: list[int] = []
+    for event in events:
+        if event.kind == KIND:
+            fact = json.loads(event.payload)
+            key = (event.session, fact["number"])
+            recorded[key] = recorded.get(key, 0) + 1
+            if "id" in fact:
+                ids.append(int(fact["id"].partition("-")[2]))
+    problems = [*storm.failures, *_faces(journal, storm), *verify(journal).problems]
+    journal.close()
+    promised = [(one.name, n) for one in storm.crew for n in range(1, one.acknowledged + 1)]
+    latencies = sorted(took for one in storm.crew if one.role == "plain" for took in one.latencies)
+    stale, taken = _leases(events)
+    return Counted(
+        acknowledged=len(promised),
+        recorded=len(recorded),
+        lost=sum(1 for fact in promised if fact not in recorded),
+        # A fact in flight when its writer was killed is written again by its next life: that
+        # is the writer's doing, once per kill at most. The journal itself repeats nothing.
+        repeated=max(0, sum(recorded.values()) - len(recorded) - storm.killed),
+        id_gaps=0 if ids == list(range(1, len(ids) + 1)) else 1,
+        kills=storm.killed,
+        fairness=storm.fairness,
+        problems=problems,
+        busy=storm.busy,
+        stale=stale,
+        taken_over=taken,
+        p50_ms=_at(latencies, 0.5),
+        p99_ms=_at(latencies, 0.99),
+        slowest_ms=_at(latencies, 1.0),
+    )
+
+
+def _leases(events: Iterable[Event]) -> tuple[int, int]:
+    """In the order of commits: who wrote under a token when a newer one was out already."""
+    newest = stale = taken = 0
+    for event in events:
+        fact = json.loads(event.payload) if event.kind in {KIND, "lease.taken"} else {}
+        if event.kind == "lease.taken" and fact["name"] == LEASE:
+            taken += 1
+            stale += fact["token"] != newest + 1
+            newest = fact["token"]
+        elif "token" in fact:
+            stale += fact["token"] != newest
+    return stale, taken
+
+
+def _faces(journal: Journal, storm: Storm) -> list[str]:
+    """Once more: whoever was killed may have left the last word to the next who publishes."""
+    if "published" not in storm.roles:
+        return []
+    face = status_md.face(
+        name=status_md.NAME, root=journal.folder, relative=status_md.FILE, in_git=False
+    )
+    publish.keep(journal, face)
+    with open(face.path, "rb") as file:
+        shown = file.read()
+    right = status_md.render(reading.decisions(journal))
+    return [] if shown == right else ["the face does not show what the journal says"]
+
+
+def _at(latencies: list[int], share: float) -> float:
+    """Milliseconds that so large a share of all took at most."""
+    if not latencies:
+        return 0.0
+    return latencies[min(len(latencies) - 1, int(share * len(latencies)))] / 1000

@@ -1,0 +1,74 @@
+"""One byte of a journal is another: it answers as before or names the damage, and is mended."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from standfast.testing.faults import flip_shapes, flips, planted
+from standfast.testing.faults.flip_places import Map
+from standfast.testing.faults.flip_trial import HOOK, READ, RIGHT, WRONG, Flip, parse
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> Iterator[str]:
+    """A folder in memory where there is one."""
+    where = "/dev/shm" if os.access("/dev/shm", os.W_OK) else str(tmp_path)
+    with tempfile.TemporaryDirectory(dir=where) as name:
+        yield name
+
+
+@pytest.mark.req("REL-06")
+def test_flips_are_answered_right_or_named(quick: str) -> None:
+    told: list[str] = []
+
+    counted = flips.run(quick, 5, 2_000, told.append)
+
+    assert counted.findings == []
+    assert counted.flips > 1_900
+    assert counted.right > 1_000
+    assert counted.named > 100
+    assert len(told) == len(flips.ALL)
+
+
+@pytest.mark.req("REL-06")
+@pytest.mark.parametrize("seed", range(3))
+def test_journal_without_page_checksums_is_caught(quick: str, seed: int) -> None:
+    plant = planted.no_page_checksums
+
+    counted = flips.run(quick, seed, 150, lambda _: None, plant=plant, shapes=("emptied",))
+
+    assert any(", page," in finding for finding in counted.findings)
+
+
+def test_process_that_dies_or_hangs_is_told_and_the_next_flips_are_tried(quick: str) -> None:
+    kept = os.path.join(quick, "kept")
+    flips.keep("closed", kept)
+    batch = [Flip("closed", "spool", 40_000, 1, READ), Flip("closed", "spool", 40_001, 1, HOOK)]
+
+    outcomes = [how for _, (how, _) in flips.tried(batch, kept, f"{quick}/s", plant=os.abort)]
+    after = [how for _, (how, _) in flips.tried(batch, kept, f"{quick}/s")]
+
+    assert outcomes == [WRONG, WRONG]
+    assert after == [RIGHT, RIGHT]
+
+
+@pytest.mark.parametrize("shape", flip_shapes.SHAPES)
+def test_every_byte_of_a_journal_belongs_to_a_part_that_is_drawn(quick: str, shape: str) -> None:
+    import random
+
+    kept = os.path.join(quick, shape)
+    flips.keep(shape, kept)
+    files = flip_shapes.files(kept)
+    places = Map(shape, files)
+    dice = random.Random(shape)
+
+    drawn = [places.draw(dice) for _ in range(500)]
+
+    assert {flip.file for flip in drawn} == {name for name, data in files.items() if data}
+    assert all(flip.offset < len(files[flip.file]) for flip in drawn)
+    assert all(parse(str(flip)) == flip for flip in drawn)
+    for name, data in files.items():
+        assert all(places.where(Flip(shape, name, at, 1, READ)) for at in range(0, len(data), 4096))
