@@ -4,7 +4,8 @@ A file of 64 slots of 16 KiB, allocated when the journal is made, so that a full
 has room for it. A slot is a header of 16 bytes (magic, length, CRC-32, all big-endian) and
 ten lines: stray id, time in microseconds, boot id, nanoseconds since that boot, run, session,
 actor, subdirectory, kind, payload. The header is written last and cleared first, so a slot is
-whole or empty. The first slot counts what found no room: a gap that the journal will tell of.
+whole or empty; whatever else begins one is damage. The first slot counts, twice and each time with
+a CRC-32, what found no room: a gap that the journal will tell of.
 Hook path: nothing heavy is imported.
 """
 
@@ -28,6 +29,7 @@ SLOTS = 64
 SLOT_BYTES = 16 * 1024
 BODY_LIMIT = SLOT_BYTES - 16
 _MAGIC = b"SFSPOOL1"
+_COUNTS = (0, 512)  # where the two counts stand: what spoils one sector leaves the other
 _TRIES, _PAUSE_S = 20, 0.005
 
 
@@ -60,7 +62,10 @@ def prepare(folder: str) -> None:
     """Allocate the spool once, every block of it, beside the journal."""
     path = os.path.join(folder, FILE)
     if not os.path.lexists(path):
-        disk.replace(path, bytes(SLOTS * SLOT_BYTES))
+        data = bytearray(SLOTS * SLOT_BYTES)
+        for at in _COUNTS:
+            data[at : at + 12] = _count_of(0)
+        disk.replace(path, bytes(data))
 
 
 def keep(
@@ -166,7 +171,7 @@ def gaps(folder: str) -> int:
     except FileNotFoundError:
         return 0
     try:
-        return int.from_bytes(os.pread(fd, 8, 0), "big")
+        return _counted(fd)
     finally:
         os.close(fd)
 
@@ -206,13 +211,30 @@ def _header(body: bytes) -> bytes:
 
 
 def _is_taken(fd: int, slot: int) -> bool:
-    return os.pread(fd, 8, slot * SLOT_BYTES) == _MAGIC
+    return any(os.pread(fd, 16, slot * SLOT_BYTES))
 
 
 def _count_gap(fd: int) -> None:
-    count = int.from_bytes(os.pread(fd, 8, 0), "big") + 1
-    os.pwrite(fd, count.to_bytes(8, "big"), 0)
-    disk.sync_fd(fd)
+    """One after the other: whenever this is cut short, one of them is whole."""
+    count = _count_of(_counted(fd) + 1)
+    for at in _COUNTS:
+        os.pwrite(fd, count, at)
+        disk.sync_fd(fd)
+
+
+def _count_of(number: int) -> bytes:
+    from zlib import crc32
+
+    count = number.to_bytes(8, "big")
+    return count + crc32(count).to_bytes(4, "big")
+
+
+def _counted(fd: int) -> int:
+    """The higher of the counts that check; a spool of before there were two has a bare one."""
+    bare, other = (os.pread(fd, 12, at) for at in _COUNTS)
+    numbers = [int.from_bytes(count[:8], "big") for count in (bare, other)]
+    whole = [n for n, count in zip(numbers, (bare, other), strict=True) if count == _count_of(n)]
+    return max(whole, default=numbers[0])
 
 
 def _is_time(text: str) -> bool:
