@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import JournalDamaged, NotAJournal, StandfastError
-from standfast.journal import reading, spool
+from standfast.journal import reading, spool, strays
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
 from standfast.journal.verify import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from standfast.testing.faults.flip_bench import Repair
 
@@ -182,21 +182,40 @@ def mended(folder: str, truth: Told, before: Outcome, repair: Repair) -> Outcome
 
     def ask() -> Outcome:
         missing = repair(folder)
-        found = {(event.at, event.kind, event.payload) for event in told(folder).events}
-        lost = [
-            event.seq
-            for event in truth.events
-            if (event.at, event.kind, event.payload) not in found
-            and not any(first <= event.seq <= last for first, last in missing)
-        ]
+        _bring_home(folder)
+        lost = unnamed(truth, told(folder), missing)
         if lost:
-            return Outcome(WRONG, f"events {lost[:5]} are not named as missing by the repair")
-        return Outcome(MENDED) if not missing else Outcome(MENDED, f"missing: {missing}")
+            return Outcome(WRONG, f"after the repair nothing knows of {', '.join(lost[:5])}")
+        again = verified(folder)
+        return Outcome(MENDED) if again.how == RIGHT else again
 
     after = _answered(ask)
     if after.how == NAMED:
         return Outcome(WRONG, f"{before.words}; after the repair: {after.words}")
-    again = verified(folder)
-    if after.how == MENDED and again.how != RIGHT:
-        return Outcome(WRONG, f"{before.words}; after the repair: {again.words}")
     return after
+
+
+def _bring_home(folder: str) -> None:
+    """As the next command does: what does not check in the spool is told as refused."""
+    journal = Journal(folder)
+    try:
+        strays.merge(journal, [])
+    finally:
+        journal.close()
+
+
+def unnamed(truth: Told, found: Told, missing: Sequence[tuple[int, int]]) -> list[str]:
+    """What was there and is gone without a word."""
+    there = {(event.at, event.kind, event.payload) for event in found.events}
+    refused = " ".join(event.payload for event in found.events if event.kind == "stray.refused")
+    events = [
+        f"event {event.seq}"
+        for event in truth.events
+        if (event.at, event.kind, event.payload) not in there
+        and not any(first <= event.seq <= last for first, last in missing)
+    ]
+    return events + [
+        f"spool slot {slot}"
+        for slot, _, kind, payload, *_, at in truth.strays
+        if (at, kind, payload) not in there and f"spool slot {slot}" not in refused
+    ]

@@ -12,11 +12,14 @@ import random
 import select
 import signal
 from collections import Counter
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
+from standfast.journal.store import Journal
 from standfast.testing.faults import flip_shapes
 from standfast.testing.faults.flip_bench import Bench
-from standfast.testing.faults.flip_places import Map
+from standfast.testing.faults.flip_places import HELD, Map
 from standfast.testing.faults.flip_trial import MENDED, NAMED, RIGHT, WRONG, Flip, Outcome
 
 if TYPE_CHECKING:
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
 
 BATCH = 512
 DEADLINE_S = 60.0  # for one flip
-HELD = "held"  # as `hooked`, but somebody has the journal open
 ALL = (*flip_shapes.SHAPES, HELD)
 _SHARE, _LARGE_SHARE = 16, 1  # a large journal takes long to read
 
@@ -42,6 +44,23 @@ class Counted(NamedTuple):
     findings: list[str]
 
 
+def the_repair() -> Repair | None:
+    """`standfast journal repair`, where this version has it."""
+    if find_spec("standfast.journal.repair") is None:
+        return None
+    repair = import_module("standfast.journal.repair").repair
+
+    def mend(folder: str) -> list[tuple[int, int]]:
+        journal = Journal(folder)
+        try:
+            missing: list[tuple[int, int]] = repair(journal).missing
+            return missing
+        finally:
+            journal.let_go()
+
+    return mend
+
+
 def run(
     folder: str,
     seed: int,
@@ -49,11 +68,11 @@ def run(
     tell: Callable[[str], None],
     *,
     plant: Callable[[], None] = lambda: None,
-    repair: Repair | None = None,
     shapes: Sequence[str] = ALL,
 ) -> Counted:
-    """Try so many flips, in every shape; *repair* is tried on what is named."""
+    """Try so many flips, in every shape; of what is named some is repaired."""
     tally = Tally(seed)
+    repair = the_repair()
     for shape in shapes:
         kept = os.path.join(folder, shape)
         keep(shape, kept)
