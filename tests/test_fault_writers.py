@@ -6,7 +6,7 @@ import pytest
 
 from standfast.testing.faults import planted, writers
 from standfast.testing.faults.spooling import Spooling
-from standfast.testing.storm import Storm
+from standfast.testing.storm import FAIR, Storm
 
 
 @pytest.mark.alone
@@ -14,12 +14,12 @@ from standfast.testing.storm import Storm
 def test_thirty_two_writers_with_kills_keep_every_promise(tmp_path: Path) -> None:
     told: list[str] = []
 
-    counted = writers.run(str(tmp_path), 7, 32, 8, 1, told.append)
+    counted = writers.run(str(tmp_path), 7, 32, 6, 1, told.append)
 
     assert counted.findings == []
-    assert counted.kills >= 7
+    assert counted.kills >= 5
     assert counted.busy == 0
-    assert counted.fairness < writers.FAIR
+    assert counted.fairness < FAIR
     assert counted.taken_over > 1
     assert counted.spooled > 60
     assert counted.facts > 32
@@ -28,7 +28,7 @@ def test_thirty_two_writers_with_kills_keep_every_promise(tmp_path: Path) -> Non
 @pytest.mark.alone
 @pytest.mark.req("REL-04")
 def test_writers_who_are_left_alone_keep_every_promise(tmp_path: Path) -> None:
-    counted = writers.run(str(tmp_path), 7, 16, 2, None, lambda _: None)
+    counted = writers.run(str(tmp_path), 7, 16, 1.5, None, lambda _: None)
 
     assert counted.findings == []
     assert counted.kills == 0
@@ -36,13 +36,22 @@ def test_writers_who_are_left_alone_keep_every_promise(tmp_path: Path) -> None:
 
 @pytest.mark.alone
 @pytest.mark.req("REL-04")
-@pytest.mark.parametrize("name", planted.FOR_WRITERS)
-def test_planted_bugs_are_caught(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("no lock", "wrong "),
+        ("no lock at the spool", "lost "),
+        ("no fence", "void token"),
+        ("a lock without a queue", "wedged "),
+    ],
+)
+def test_planted_bugs_are_caught(tmp_path: Path, name: str, told: str) -> None:
     plant = planted.FOR_WRITERS[name]
 
-    counted = writers.run(str(tmp_path), 3, 24, 2, None, lambda _: None, plant=plant)
+    counted = writers.run(str(tmp_path), 3, 24, 1.5, None, lambda _: None, plant=plant)
 
-    assert counted.findings
+    assert any(told in finding for finding in counted.findings), counted
+    assert len(planted.FOR_WRITERS) == 4
 
 
 def test_lease_that_changes_hands_is_counted_by_the_order_of_commits(tmp_path: Path) -> None:

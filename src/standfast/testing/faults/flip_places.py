@@ -22,8 +22,8 @@ LOG_HEADER = 32
 FRAME_HEADER = 24
 INDEX_HEADER = 136  # two copies, then how far readers and checkpoints are
 SLOT_HEADER = 16
-# Somebody has the journal open: then SQLite takes a page from the log without looking at its sum
-# again, and no checksum of ours lies on it. Nothing that we could do would find that in time.
+# Somebody has the journal open: then SQLite finds a page of the log by an index in memory that has
+# no checksum, and takes it without looking at its sum again. Both were checked when it was opened.
 HELD = "held"
 _ASKED = (READ, READ, COMMAND, HOOK)
 
@@ -35,7 +35,7 @@ class Map:
         self._shape = shape
         self._parts = {name: _parts(name, data) for name, data in files.items() if data}
         if shape == HELD:
-            del self._parts["journal.db-wal"]["frame"]
+            del self._parts["journal.db-wal"]["frame"], self._parts["journal.db-shm"]["table"]
 
     def draw(self, dice: random.Random) -> Flip:
         """One flip: a file, a part of it, a byte of that, some of its bits."""

@@ -98,11 +98,14 @@ def keep(shape: str, kept: str) -> None:
     """Made in a process of its own: this one must never have had the files open."""
     pid = os.fork()
     if pid == 0:
+        status = 1
         try:
             flip_shapes.make("hooked" if shape == HELD else shape, kept)
+            status = 0
         finally:
-            os._exit(0)
-    os.waitpid(pid, 0)
+            os._exit(status)
+    _, ended = os.waitpid(pid, 0)
+    assert ended == 0, f"the shape {shape} cannot be made"
 
 
 def tried(

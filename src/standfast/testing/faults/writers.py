@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import StandfastError
 from standfast.testing.faults.spooling import Spooling
-from standfast.testing.storm import Storm
+from standfast.testing.storm import FAIR, Storm
 from standfast.testing.writer import ROLES
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from standfast.testing.storm_count import Counted as Storms
 
-FAIR = 3.0  # facts of the busiest of those who were never killed for one of the idlest
 _ROUND_S = 5.0  # one round at the spool for so many seconds of storm
 _TELL_EVERY = 5_000
 
