@@ -8,8 +8,19 @@ from pathlib import Path
 import pytest
 
 from standfast.testing.faults import flip_shapes, flips, planted
+from standfast.testing.faults.flip_mending import the_repair, unnamed
 from standfast.testing.faults.flip_places import Map
-from standfast.testing.faults.flip_trial import HOOK, READ, RIGHT, WRONG, Flip, parse
+from standfast.testing.faults.flip_trial import (
+    HOOK,
+    MENDED,
+    NAMED,
+    READ,
+    RIGHT,
+    WRONG,
+    Flip,
+    parse,
+    told,
+)
 
 
 @pytest.fixture
@@ -21,7 +32,7 @@ def quick(tmp_path: Path) -> Iterator[str]:
 
 
 # Only what comes with the repair notices a log that lost its end.
-UNSEEN = "journal.db-wal" if flips.the_repair() is None else "\0"
+UNSEEN = "journal.db-wal" if the_repair() is None else "\0"
 
 
 @pytest.mark.req("REL-06")
@@ -31,7 +42,7 @@ def test_flips_are_answered_right_or_named_and_mended(quick: str) -> None:
     counted = flips.run(quick, 5, 2_000, told.append)
 
     assert [finding for finding in counted.findings if UNSEEN not in finding] == []
-    assert (counted.mended > 10) == (flips.the_repair() is not None)
+    assert (counted.mended > 10) == (the_repair() is not None)
     assert counted.flips > 1_900
     assert counted.right > 1_000
     assert counted.named > 100
@@ -78,3 +89,21 @@ def test_every_byte_of_a_journal_belongs_to_a_part_that_is_drawn(quick: str, sha
     assert all(parse(str(flip)) == flip for flip in drawn)
     for name, data in files.items():
         assert all(places.where(Flip(shape, name, at, 1, READ)) for at in range(0, len(data), 4096))
+
+
+def test_flip_is_tried_again_by_its_name(quick: str) -> None:
+    assert flips.again(quick, "emptied:journal.db@20^1:read").how in {NAMED, MENDED}
+    assert flips.again(quick, "held:journal.db-shm@4^1:note").how == RIGHT
+
+
+def test_fact_that_is_gone_after_a_repair_must_be_named(quick: str) -> None:
+    flip_shapes.make("waiting", quick)
+    before = told(quick)
+    after = before._replace(events=before.events[:2] + before.events[4:])
+
+    assert unnamed(before, after, []) == [
+        *("event 3", "event 4"),
+        *(f"spool slot {slot}" for slot in range(1, 6)),
+    ]
+    assert unnamed(before._replace(strays=[]), after, [(4, 4)]) == ["event 3"]
+    assert unnamed(before._replace(strays=[]), after, [(2, 4)]) == []

@@ -62,9 +62,7 @@ def count(storm: Storm) -> Counted:
         acknowledged=len(promised),
         recorded=len(recorded),
         lost=sum(1 for fact in promised if fact not in recorded),
-        # A fact in flight when its writer was killed is written again by its next life: that
-        # is the writer's doing, once per kill at most. The journal itself repeats nothing.
-        repeated=max(0, sum(recorded.values()) - len(recorded) - storm.killed),
+        repeated=_repeated(recorded, storm),
         id_gaps=0 if ids == list(range(1, len(ids) + 1)) else 1,
         kills=storm.killed,
         fairness=storm.fairness,
@@ -76,6 +74,19 @@ def count(storm: Storm) -> Counted:
         p99_ms=_at(latencies, 0.99),
         slowest_ms=_at(latencies, 1.0),
     )
+
+
+def _repeated(recorded: dict[tuple[str | None, int], int], storm: Storm) -> int:
+    """What the journal itself has twice.
+
+    A fact in flight when its writer was killed is written again by its next life: that is the
+    writer's doing, once per kill at most.
+    """
+    again = dict.fromkeys((one.name for one in storm.crew), 0)
+    for (name, _), times in recorded.items():
+        again[str(name)] = again.get(str(name), 0) + times - 1
+    allowed = {one.name: one.lives - 1 for one in storm.crew if one.mortal}
+    return sum(max(0, times - allowed.get(name, 0)) for name, times in again.items())
 
 
 def _leases(events: Iterable[Event]) -> tuple[int, int]:
@@ -103,7 +114,12 @@ def _faces(journal: Journal, storm: Storm) -> list[str]:
     with open(face.path, "rb") as file:
         shown = file.read()
     right = status_md.render(reading.decisions(journal))
-    return [] if shown == right else ["the face does not show what the journal says"]
+    wrong = [] if shown == right else ["the face does not show what the journal says"]
+    return wrong + [
+        f"event {event.seq} takes our own face for an edit: {event.payload}"
+        for event in reading.events(journal, reading.Filter(kind="decision"))
+        if event.origin and event.origin.startswith(status_md.FILE)  # nobody edits it in a storm
+    ]
 
 
 def _at(latencies: list[int], share: float) -> float:

@@ -12,15 +12,14 @@ import shutil
 from typing import TYPE_CHECKING
 
 from standfast.journal.store import Journal
-from standfast.testing.faults import flip_shapes, flip_trial
+from standfast.testing.faults import flip_mending, flip_shapes, flip_trial
 from standfast.testing.faults.flip_trial import NAMED, READ, RIGHT, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from standfast.testing.faults.flip_mending import Repair
     from standfast.testing.faults.flip_trial import Flip
-
-    Repair = Callable[[str], list[tuple[int, int]]]  # the folder; the events that are missing
 
 _INDEX = "journal.db-shm"
 _VERIFIED = 8  # of answers that are right every eighth is verified, too
@@ -61,7 +60,7 @@ class Bench:
             outcome = flip_trial.verified(self.folder)
         if outcome.how == NAMED and self._repair is not None and self._is_mended():
             written = True
-            outcome = flip_trial.mended(self.folder, self._truth, outcome, self._repair)
+            outcome = flip_mending.mended(self.folder, self._truth, outcome, self._repair)
         self._put_back(flip, written=written)
         return outcome
 

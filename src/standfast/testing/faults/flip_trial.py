@@ -1,7 +1,7 @@
 """One flip: one byte of one file is another, and the product is asked.
 
-It may answer as before, or name the damage; anything else is wrong. What it names must be mended by
-a repair, after which every fact is there, or is named as missing.
+It may answer as before, or name the damage; anything else is wrong: other facts, fewer facts
+without a word, an error that speaks of something else, a traceback.
 """
 
 from __future__ import annotations
@@ -9,15 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import JournalDamaged, NotAJournal, StandfastError
-from standfast.journal import reading, spool, strays
+from standfast.journal import reading, spool
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
 from standfast.journal.verify import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from standfast.testing.faults.flip_bench import Repair
+    from collections.abc import Callable
 
 READ, COMMAND, HOOK = "read", "note", "hook"  # only read; write first, as one or the other
 RIGHT, NAMED, MENDED, WRONG = "right", "named", "mended", "wrong"
@@ -88,10 +86,11 @@ def _stray(slot: int, found: spool.Stray | str) -> tuple[object, ...]:
 
 def outcome(folder: str, truth: Told, asked: str) -> Outcome:
     """Ask, after the byte was changed."""
-    return _answered(lambda: _outcome(folder, truth, asked))
+    return answered(lambda: _outcome(folder, truth, asked))
 
 
-def _answered(ask: Callable[[], Outcome]) -> Outcome:
+def answered(ask: Callable[[], Outcome]) -> Outcome:
+    """What is asked, or how it was refused: damage is named by two errors, and by no other."""
     try:
         return ask()
     except (JournalDamaged, NotAJournal) as error:
@@ -174,48 +173,4 @@ def verified(folder: str) -> Outcome:
             journal.let_go()
         return Outcome(NAMED, problems[0]) if problems else Outcome(RIGHT)
 
-    return _answered(ask)
-
-
-def mended(folder: str, truth: Told, before: Outcome, repair: Repair) -> Outcome:
-    """Repair, and ask again: every fact is there, or is named as missing, and nothing is wrong."""
-
-    def ask() -> Outcome:
-        missing = repair(folder)
-        _bring_home(folder)
-        lost = unnamed(truth, told(folder), missing)
-        if lost:
-            return Outcome(WRONG, f"after the repair nothing knows of {', '.join(lost[:5])}")
-        again = verified(folder)
-        return Outcome(MENDED) if again.how == RIGHT else again
-
-    after = _answered(ask)
-    if after.how == NAMED:
-        return Outcome(WRONG, f"{before.words}; after the repair: {after.words}")
-    return after
-
-
-def _bring_home(folder: str) -> None:
-    """As the next command does: what does not check in the spool is told as refused."""
-    journal = Journal(folder)
-    try:
-        strays.merge(journal, [])
-    finally:
-        journal.close()
-
-
-def unnamed(truth: Told, found: Told, missing: Sequence[tuple[int, int]]) -> list[str]:
-    """What was there and is gone without a word."""
-    there = {(event.at, event.kind, event.payload) for event in found.events}
-    refused = " ".join(event.payload for event in found.events if event.kind == "stray.refused")
-    events = [
-        f"event {event.seq}"
-        for event in truth.events
-        if (event.at, event.kind, event.payload) not in there
-        and not any(first <= event.seq <= last for first, last in missing)
-    ]
-    return events + [
-        f"spool slot {slot}"
-        for slot, _, kind, payload, *_, at in truth.strays
-        if (at, kind, payload) not in there and f"spool slot {slot}" not in refused
-    ]
+    return answered(ask)

@@ -12,20 +12,18 @@ import random
 import select
 import signal
 from collections import Counter
-from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.journal.store import Journal
 from standfast.testing.faults import flip_shapes
 from standfast.testing.faults.flip_bench import Bench
+from standfast.testing.faults.flip_mending import the_repair
 from standfast.testing.faults.flip_places import HELD, Map
-from standfast.testing.faults.flip_trial import MENDED, NAMED, RIGHT, WRONG, Flip, Outcome
+from standfast.testing.faults.flip_trial import MENDED, NAMED, RIGHT, WRONG, Flip, Outcome, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from standfast.testing.faults.flip_bench import Repair
+    from standfast.testing.faults.flip_mending import Repair
 
 BATCH = 512
 DEADLINE_S = 60.0  # for one flip
@@ -42,23 +40,6 @@ class Counted(NamedTuple):
     mended: int
     wrong: int
     findings: list[str]
-
-
-def the_repair() -> Repair | None:
-    """`standfast journal repair`, where this version has it."""
-    if find_spec("standfast.journal.repair") is None:
-        return None
-    repair = import_module("standfast.journal.repair").repair
-
-    def mend(folder: str) -> list[tuple[int, int]]:
-        journal = Journal(folder)
-        try:
-            missing: list[tuple[int, int]] = repair(journal).missing
-            return missing
-        finally:
-            journal.let_go()
-
-    return mend
 
 
 def run(
@@ -86,6 +67,15 @@ def run(
                 tally.add(flip, outcome, places)
         tell(f"{shape}: {tally.how.total():,} flips so far, {tally.how[WRONG]:,} wrong")
     return tally.counted()
+
+
+def again(folder: str, text: str) -> Outcome:
+    """Try the flip of a finding once more, by its name, with a repair of what it damages."""
+    flip = parse(text)
+    kept = os.path.join(folder, flip.shape)
+    keep(flip.shape, kept)
+    ((_, outcome),) = tried([flip], kept, os.path.join(folder, "stage"), repair=the_repair())
+    return outcome
 
 
 def share(shape: str, shapes: Sequence[str], flips: int) -> int:
