@@ -54,7 +54,7 @@ def test_flips_are_answered_right_or_named_and_mended(quick: str) -> None:
 def test_journal_without_page_checksums_is_caught(quick: str, seed: int) -> None:
     plant = planted.no_page_checksums
 
-    counted = flips.run(quick, seed, 150, lambda _: None, plant=plant, shapes=("emptied",))
+    counted = flips.run(quick, seed, 400, lambda _: None, plant=plant, shapes=("emptied",))
 
     assert any(", page," in finding for finding in counted.findings)
 
