@@ -94,6 +94,8 @@ def test_every_byte_of_a_journal_belongs_to_a_part_that_is_drawn(quick: str, sha
 def test_flip_is_tried_again_by_its_name(quick: str) -> None:
     assert flips.again(quick, "emptied:journal.db@20^1:read").how in {NAMED, MENDED}
     assert flips.again(quick, "held:journal.db-shm@4^1:note").how == RIGHT
+    assert flips.again(quick, "waiting:spool@16390^1:read").how in {NAMED, MENDED}  # a fact
+    assert flips.again(quick, "waiting:spool@245762^1:read").how in {NAMED, MENDED}  # an empty slot
 
 
 def test_fact_that_is_gone_after_a_repair_must_be_named(quick: str) -> None:

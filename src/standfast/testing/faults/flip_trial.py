@@ -151,9 +151,11 @@ def _differences(truth: Told, found: Told, *, tables: bool) -> str:
 
 
 def _are_named(truth: list[tuple[object, ...]], found: list[tuple[object, ...]]) -> bool:
-    """A slot that does not check is told as refused, with its number."""
-    return [slot for slot, *_ in found] == [slot for slot, *_ in truth] and all(
-        len(now) == 1 or now == before for now, before in zip(found, truth, strict=True)
+    """A slot that does not check is told as refused, with its number; also one that was empty."""
+    before = {stray[0]: stray for stray in truth}
+    now = {stray[0]: stray for stray in found}
+    return before.keys() <= now.keys() and all(
+        len(stray) == 1 or stray == before.get(slot) for slot, stray in now.items()
     )
 
 
