@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from standfast.testing.faults import disk_log, shim
-from standfast.testing.faults.disk_model import Cut, crash, prefixes
+from standfast.testing.faults import shim
+from standfast.testing.faults.power import disk_log
+from standfast.testing.faults.power.disk_model import Cut, crash, prefixes
 from standfast.testing.faults.shim import Op
 
 pytestmark = [

@@ -2,12 +2,12 @@
 
 import pytest
 
-from standfast.testing.faults.disk_model import ROOT, SECTOR, Change, Moment, Write
 from standfast.testing.faults.look import Seen
-from standfast.testing.faults.recording import Point, Recording
-from standfast.testing.faults.recovery import Expected
-from standfast.testing.faults.scripts import SCRIPTS
-from standfast.testing.faults.states import draw, states
+from standfast.testing.faults.power.disk_model import ROOT, SECTOR, Change, Moment, Write
+from standfast.testing.faults.power.recording import Point, Recording
+from standfast.testing.faults.power.recovery import Expected
+from standfast.testing.faults.power.scripts import SCRIPTS
+from standfast.testing.faults.power.states import draw, states
 from standfast.testing.faults.worlds import World
 
 pytestmark = pytest.mark.req("REL-02")

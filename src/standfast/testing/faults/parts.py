@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.testing.faults import acts, canaries, crew, shim
+from standfast.testing.faults.power import replay
+from standfast.testing.faults.power.canaries import CANARIES
 from standfast.testing.model import run_model
 
 if TYPE_CHECKING:
@@ -64,6 +66,24 @@ def sweep_canaries(run: Run) -> Figures:
     return {"planted": len(canaries.SWEPT)}
 
 
+def power(run: Run) -> Figures:
+    """What a power cut could leave, after every call of every act."""
+    budget = replay.SLICE if run.slice else replay.FULL
+    counted = replay.run(run.place("power"), run.seed, budget, run.tell)
+    run.tally.replayed += counted.replayed
+    run.tally.find(counted.findings)
+    return {"replayed": counted.replayed, "findings": len(counted.findings)}
+
+
+def power_canaries(run: Run) -> Figures:
+    """Bugs that only a power cut shows."""
+    for number, name in enumerate(CANARIES):
+        caught = replay.caught(run.place(f"power-canary-{number}"), run.seed, name)
+        run.tally.canary(name, caught=caught is not None)
+        run.tell(f"  {name}: {caught or 'NOT CAUGHT'}")
+    return {"planted": len(CANARIES)}
+
+
 def model(run: Run) -> Figures:
     """Any sequence of steps against a plain model of what must be there."""
     steps = 2_000 if run.slice else 60_000
@@ -77,6 +97,8 @@ def model(run: Run) -> Figures:
 
 PARTS: dict[str, Part] = {
     "sweep": Part("every call of every act, every kind of fault", sweep, no_compiler),
+    "power": Part("every state that a power cut could leave", power, no_compiler),
+    "power-canaries": Part("bugs planted for the replay", power_canaries, no_compiler),
     "model": Part("any sequence of steps, against a plain model", model),
     "canaries": Part("bugs planted for the sweep", sweep_canaries, no_compiler),
 }

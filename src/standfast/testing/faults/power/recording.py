@@ -10,19 +10,20 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.clients import hook
-from standfast.testing.faults import disk_log, disk_model, perform, rebuild, worlds
+from standfast.testing.faults import perform, worlds
 from standfast.testing.faults.look import look, whole_files
-from standfast.testing.faults.recovery import Expected
+from standfast.testing.faults.power import disk_log, disk_model, rebuild
+from standfast.testing.faults.power.recovery import Expected
 from standfast.testing.faults.shim import Op
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from standfast.testing.faults.acts import Act
-    from standfast.testing.faults.disk_log import Record
-    from standfast.testing.faults.disk_model import Moment
     from standfast.testing.faults.look import Seen
-    from standfast.testing.faults.scripts import Script
+    from standfast.testing.faults.power.disk_log import Record
+    from standfast.testing.faults.power.disk_model import Moment
+    from standfast.testing.faults.power.scripts import Script
     from standfast.testing.faults.shim import Shim
     from standfast.testing.faults.worlds import Shelf, World
 

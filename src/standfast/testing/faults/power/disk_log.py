@@ -6,14 +6,14 @@ import os
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.testing.faults import disk_model
-from standfast.testing.faults.disk_model import ROOT, Cut, Moment, Move, Resize, Slot, Write
+from standfast.testing.faults.power import disk_model
+from standfast.testing.faults.power.disk_model import ROOT, Cut, Moment, Move, Resize, Slot, Write
 from standfast.testing.faults.shim import Op
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from standfast.testing.faults.disk_model import Change
+    from standfast.testing.faults.power.disk_model import Change
 
 _HEADER = struct.Struct("=IIIIQq")
 # Memory shared by those that have the database open: made anew after a crash, never read.

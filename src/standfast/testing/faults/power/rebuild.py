@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from standfast.testing.faults.disk_model import Tree
+    from standfast.testing.faults.power.disk_model import Tree
 
 _UNTOUCHED_NS = 1_000_000_007  # long ago: every file is at rest, as after a reboot
 _FILE_MODE, _FOLDER_MODE = 0o600, 0o700

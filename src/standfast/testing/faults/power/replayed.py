@@ -8,16 +8,17 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.surfaces.cli import frame
-from standfast.testing.faults import perform, recovery
+from standfast.testing.faults import perform
 from standfast.testing.faults.judge import Finding
-from standfast.testing.faults.rebuild import Ground
-from standfast.testing.faults.states import states
+from standfast.testing.faults.power import recovery
+from standfast.testing.faults.power.rebuild import Ground
+from standfast.testing.faults.power.states import states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from standfast.testing.faults.disk_model import Tree
-    from standfast.testing.faults.recording import Recording
+    from standfast.testing.faults.power.disk_model import Tree
+    from standfast.testing.faults.power.recording import Recording
 
 _BY_COMMAND_EVERY = 25
 _SHOWN = 3  # states with findings of one kind: a bug shows in hundreds

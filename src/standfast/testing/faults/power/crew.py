@@ -13,10 +13,10 @@ import sys
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
 
-from standfast.testing.faults.power_canaries import CANARIES
-from standfast.testing.faults.recording import record
-from standfast.testing.faults.replayed import Counted, replay
-from standfast.testing.faults.scripts import ROWS, SCRIPTS
+from standfast.testing.faults.power.canaries import CANARIES
+from standfast.testing.faults.power.recording import record
+from standfast.testing.faults.power.replayed import Counted, replay
+from standfast.testing.faults.power.scripts import ROWS, SCRIPTS
 from standfast.testing.faults.shim import Shim
 from standfast.testing.faults.worlds import Shelf
 

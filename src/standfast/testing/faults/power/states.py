@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.testing.faults import disk_model
+from standfast.testing.faults.power import disk_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from standfast.testing.faults.disk_model import Cut, Tree
-    from standfast.testing.faults.recording import Point, Recording
+    from standfast.testing.faults.power.disk_model import Cut, Tree
+    from standfast.testing.faults.power.recording import Point, Recording
 
 _DULL = 20  # draws in a row that brought nothing new: this call has no more to give
 

@@ -5,7 +5,7 @@ that a power cut could leave are rebuilt on the real disk, and recovery has to f
 that had been acknowledged until then. Equal states with equal acknowledgements are tried once.
 `script@call#number/seed` names a state: it is drawn from these alone. To see one script again:
 
-    python -m standfast.testing.faults.replay --seed 7 --states 300 "notes in a row"
+    python -m standfast.testing.faults.power.replay --seed 7 --states 300 "notes in a row"
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from standfast.testing.faults import shim
-from standfast.testing.faults.power_canaries import CANARIES
-from standfast.testing.faults.replayed import Counted
-from standfast.testing.faults.scripts import SCRIPTS
+from standfast.testing.faults.power.canaries import CANARIES
+from standfast.testing.faults.power.replayed import Counted
+from standfast.testing.faults.power.scripts import SCRIPTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ def run(
 ) -> Counted:
     """Replay scripts on every core; *plant* names a bug for the processes that do the acts."""
     job = {"folder": folder, "seed": seed, "states": budget or FULL, "plant": plant}
-    command = [sys.executable, "-m", "standfast.testing.faults.replay_crew"]
+    command = [sys.executable, "-m", "standfast.testing.faults.power.crew"]
     environment = shim.environment(shim.build(folder))
     with subprocess.Popen(
         command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from standfast.testing.faults.acts import Act
-    from standfast.testing.faults.scripts import Script
+    from standfast.testing.faults.power.scripts import Script
     from standfast.testing.faults.worlds import World
 
 _DEADLINE_S = 60.0
