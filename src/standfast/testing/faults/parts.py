@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.testing.faults import acts, canaries, crew, shim
+from standfast.testing.faults import acts, canaries, crew, flips, planted, shim, writers
 from standfast.testing.faults.power import replay
 from standfast.testing.faults.power.canaries import CANARIES
 from standfast.testing.model import run_model
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from standfast.testing.faults.tally import Tally
 
     Figures = dict[str, object]
+
+WRITERS = 32
 
 
 class Run(NamedTuple):
@@ -95,10 +98,58 @@ def model(run: Run) -> Figures:
     return {"steps": done}
 
 
+def storm(run: Run) -> Figures:
+    """Many writers on a disk: a minute of them, and a minute with a kill -9 every two seconds."""
+    seconds, every = (5.0, 1.0) if run.slice else (60.0, 2.0)
+    run.tally.writers = WRITERS
+    figures: Figures = {"writers": WRITERS}
+    for name, kills_every_s in (("calm", None), ("with kills", every)):
+        with tempfile.TemporaryDirectory(prefix="standfast-storm-") as folder:
+            counted = writers.run(folder, run.seed, WRITERS, seconds, kills_every_s, run.tell)
+        run.tally.find(f"{words} [storm, seed {run.seed}]" for words in counted.findings)
+        facts = f"{counted.facts:,} facts, {counted.kills} kills, {counted.busy} busy"
+        times = f"fairness {counted.fairness:.2f}, p99 {counted.p99_ms:.0f} ms"
+        figures[name] = f"{facts}, {times}"
+    return figures
+
+
+def storm_canaries(run: Run) -> Figures:
+    """Bugs that only many at once show."""
+    for name, plant in planted.FOR_WRITERS.items():
+        with tempfile.TemporaryDirectory(prefix="standfast-storm-") as folder:
+            counted = writers.run(folder, run.seed, 24, 1.5, None, lambda _: None, plant=plant)
+        run.tally.canary(name, caught=bool(counted.findings))
+        run.tell(f"  {name}: {next(iter(counted.findings), 'NOT CAUGHT')}")
+    return {"planted": len(planted.FOR_WRITERS)}
+
+
+def byte_flips(run: Run) -> Figures:
+    """One byte is another: the right answer, or named and repaired damage."""
+    number = 2_000 if run.slice else 65_536
+    counted = flips.run(run.place("flips"), run.seed, number, run.tell)
+    run.tally.flips += counted.flips
+    run.tally.find(counted.findings)
+    return counted._asdict() | {"findings": len(counted.findings)}
+
+
+def flip_canaries(run: Run) -> Figures:
+    """Bugs that only a changed byte shows."""
+    for name, plant in planted.FOR_FLIPS.items():
+        place = run.place("flip-canary")
+        counted = flips.run(place, run.seed, 600, lambda _: None, plant=plant)
+        run.tally.canary(name, caught=bool(counted.findings))
+        run.tell(f"  {name}: {next(iter(counted.findings), 'NOT CAUGHT')}")
+    return {"planted": len(planted.FOR_FLIPS)}
+
+
 PARTS: dict[str, Part] = {
     "sweep": Part("every call of every act, every kind of fault", sweep, no_compiler),
+    "canaries": Part("bugs planted for the sweep", sweep_canaries, no_compiler),
     "power": Part("every state that a power cut could leave", power, no_compiler),
     "power-canaries": Part("bugs planted for the replay", power_canaries, no_compiler),
+    "storm": Part(f"{WRITERS} processes writing one journal", storm),
+    "storm-canaries": Part("bugs planted for the storm", storm_canaries),
+    "flips": Part("one byte is another", byte_flips),
+    "flip-canaries": Part("bugs planted for the flips", flip_canaries),
     "model": Part("any sequence of steps, against a plain model", model),
-    "canaries": Part("bugs planted for the sweep", sweep_canaries, no_compiler),
 }
