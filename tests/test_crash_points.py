@@ -209,6 +209,35 @@ def test_drafts_that_nobody_names_are_swept_and_other_files_stay(
 
 
 @LINUX
+@pytest.mark.req("REL-08")
+@pytest.mark.parametrize("where", ["in place", "displaced"])
+def test_what_a_person_wrote_is_synced_before_it_is_journalled(
+    journal: Journal, face: Face, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """A power cut would leave zeros in a file whose words the journal knows."""
+    note(journal, "one")
+    publish.keep(journal, face)
+    with Path(face.path).open("a", encoding="utf-8") as editor:
+        if where == "displaced":
+            note(journal, "two")
+            publish.keep(journal, face)
+        editor.write("- theirs\n")
+        editor.flush()
+        theirs = os.fstat(editor.fileno()).st_ino
+        order: list[str] = []
+        real_sync, real_note = os.fsync, decisions.note
+        monkeypatch.setattr(
+            os, "fsync", lambda fd: (order.append(str(os.fstat(fd).st_ino)), real_sync(fd))[1]
+        )
+        monkeypatch.setattr(
+            decisions, "note", lambda *a, **k: (order.append("journalled"), real_note(*a, **k))[1]
+        )
+        publish.keep(journal, face)
+
+    assert order.index(str(theirs)) < order.index("journalled")
+
+
+@LINUX
 def test_new_folders_are_synced_in_their_parents(tmp_path: Path, synced: list[str]) -> None:
     disk.make_folder(str(tmp_path / "a" / "b"))
 

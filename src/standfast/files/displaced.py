@@ -6,6 +6,7 @@ against the file as it was last known.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
@@ -70,7 +71,22 @@ def changed_since(journal: Journal, face: Face) -> Iterator[Displaced]:
         if data is None:
             forget(journal, face, str(at))
         elif digest(data) != seen:
+            make_durable(journal, face, str(at))
             yield Displaced(at, data, base, settled=at_rest and looked == digest(data))
+
+
+def make_durable(journal: Journal, face: Face, at: str) -> None:
+    """As `look.make_durable`: it must be tomorrow what the journal will say that it was."""
+    where, name = at.split("/")
+    with folders(journal, face, where) as (_, drafts):
+        try:
+            fd = disk.open_regular(name, folder=drafts)
+        except FileNotFoundError:
+            return
+        try:
+            disk.sync_fd(fd)
+        finally:
+            os.close(fd)
 
 
 def drop_if_secret(journal: Journal, face: Face, displaced: Displaced) -> None:

@@ -72,6 +72,8 @@ def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
         _adopt_displaced(journal, face, written)
     data = look.contents(face)
     memory = look.remembered(journal, face)
+    if digest(data) != memory.digest:
+        look.make_durable(face)
     settled = memory.unsettled == digest(data) and look.is_at_rest(face.path)
     try:
         became = adopt(journal, face, data, base=memory.published, settled=settled)
