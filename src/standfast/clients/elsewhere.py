@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 _SPOOL_TRIES = 300  # of a tenth of a second each
 
 
-def keep(call: Call, found: list[Fact], error: Exception) -> None:
-    """The spool, else a mark: the client is never told, the next command is."""
+def keep(call: Call, found: list[Fact], error: Exception) -> bool:
+    """The spool, else a mark: the client is never told, the next command is. False: neither."""
     if all(_is_spooled(call, fact, last=True) for fact in found):
-        return
+        return True
     why = error.problem if isinstance(error, StandfastError) else str(error)
-    lost.mark(call.environ, call.place.root, f"{call.event}: {why}")
+    return lost.mark(call.environ, call.place.root, f"{call.event}: {why}")
 
 
 def unspooled(call: Call, found: list[Fact]) -> list[Fact]:

@@ -131,7 +131,8 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         journal.let_go()
         from standfast.clients import elsewhere
 
-        elsewhere.keep(call, found, error)
+        if not elsewhere.keep(call, found, error):
+            return  # who gets no answer leaves a mark, if that can be done at all
         recorded = None
     if recorded is None:
         journal.let_go()
