@@ -47,14 +47,22 @@ def take(path: str) -> int:
     return fd
 
 
-def take_within(path: str, timeout_s: float | None, how: Callable[[], int] | None = None) -> int:
-    """Wait for a lock and return its open file; past the time, say who holds *path*."""
+def take_within(
+    path: str,
+    timeout_s: float | None,
+    how: Callable[[], int] | None = None,
+    *,
+    queue: str | None = None,
+) -> int:
+    """Wait for a lock and return its open file; past the time, say who holds it, or its *queue*."""
     how = how or (lambda: take(path))
     if timeout_s is None:
         return how()
     fd = _within(timeout_s, how)
     if fd is None:
-        holders = _holders(path) if timeout_s >= _WORTH_TELLING_S else ""
+        holders = ""
+        if timeout_s >= _WORTH_TELLING_S:
+            holders = _holders(path) or (_holders(queue) if queue is not None else "")
         raise JournalBusy(f"not free within {timeout_s:g} s{holders}", file=path)
     return fd
 

@@ -41,7 +41,7 @@ class Turnstile:
             refuse_lockless(error)
         if self._enter_soon():
             return
-        mine = take_within(self._writer_path, timeout_s, self._queue)
+        mine = take_within(self._writer_path, timeout_s, self._queue, queue=self._next_path)
         os.close(self._writer)
         self._writer = mine
 
