@@ -1,12 +1,13 @@
 """One repository, one journal: from every worktree, path and subdirectory, without starting git."""
 
 import os
+import resource
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from standfast.errors import UnsafePath
+from standfast.errors import DiskFailed, UnsafePath
 from standfast.journal import place
 from standfast.journal.place import find
 
@@ -37,6 +38,24 @@ def test_linked_worktree_and_link_to_the_repository_have_the_same_journal(
 
     assert folder(tmp_path / "wt") == folder(tmp_path / "alias") == folder(repo)
     assert find(str(tmp_path / "wt"), state_home="/x").root == str(tmp_path / "wt")
+
+
+@pytest.mark.req("REL-05")
+def test_worktree_is_not_taken_for_no_repository_when_no_descriptor_is_left(
+    repo: Path, tmp_path: Path
+) -> None:
+    """Its facts would go to another journal, and be acknowledged."""
+    git(repo, "worktree", "add", "-q", str(tmp_path / "wt"))
+    lowest = os.dup(0)
+    os.close(lowest)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, hard))
+    try:
+        with pytest.raises(DiskFailed):
+            folder(tmp_path / "wt")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_submodule_and_bare_repository_have_their_own(repo: Path, tmp_path: Path) -> None:

@@ -320,7 +320,18 @@ def refuse_link(path: str) -> None:
         raise UnsafePath("it is a link; a folder is needed", file=path)
 
 
-def _unsafe(error: OSError, path: str) -> UnsafePath:
+# Nothing is wrong with the file, but with the moment: who tries again later may well succeed.
+_PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EAGAIN})
+
+
+def is_passing(error: OSError) -> bool:
+    """Whether an error says nothing about the file: taking it for absent or bad would be wrong."""
+    return error.errno in _PASSING
+
+
+def _unsafe(error: OSError, path: str) -> DiskFailed | UnsafePath:
+    if is_passing(error):
+        return DiskFailed(f"cannot read it now: {error.strerror}", file=path)
     if error.errno == errno.ELOOP:
         return UnsafePath("it is a link", file=path)
     return UnsafePath(f"cannot open it: {error.strerror or error}", file=path)

@@ -16,7 +16,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from standfast import clock, disk
-from standfast.errors import BadDocument, StandfastError, UnsafePath
+from standfast.errors import BadDocument, DiskFailed, StandfastError, UnsafePath
 from standfast.journal.author import USER, Author, check
 from standfast.journal.payload import encode
 from standfast.journal.spool import Stray, boot_id
@@ -104,20 +104,24 @@ def strays(journal_folder: str, temporaries: Sequence[str]) -> Iterator[tuple[st
         except (OSError, UnsafePath):
             continue
         for name in names:
-            if _NAME.fullmatch(name):  # anything else was not left by us
-                yield os.path.join(folder, name), _read(folder, name)
+            found = _read(folder, name) if _NAME.fullmatch(name) else None  # else: not left by us
+            if found is not None:
+                yield os.path.join(folder, name), found
 
 
-def _read(folder: str, name: str) -> Stray | str:
+def _read(folder: str, name: str) -> Stray | str | None:
+    """What a file says, or why it is refused; None when it cannot be read just now."""
     from standfast.protocol.json_text import read_json  # most inboxes are empty
 
     try:
         found = read_json(disk.read_beneath(folder, name, limit=SIZE_LIMIT), name=name)
         return _stray(name.removesuffix(".json"), found)
+    except DiskFailed:
+        return None
     except StandfastError as error:
         return error.problem
     except OSError as error:
-        return f"cannot read it: {error.strerror}"
+        return None if disk.is_passing(error) else f"cannot read it: {error.strerror}"
 
 
 def _stray(stray: str, found: Any) -> Stray:  # noqa: ANN401  # checked field by field

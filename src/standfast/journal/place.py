@@ -97,7 +97,9 @@ def _common_dir_at(directory: str) -> str | None:
     dot_git = os.path.join(directory, ".git")
     try:
         mode = os.lstat(dot_git).st_mode
-    except OSError:
+    except OSError as error:
+        if disk.is_passing(error):  # else its facts would go to the journal of another place
+            raise disk.disk_error(error, dot_git) from error
         return None
     if stat.S_ISLNK(mode):
         mode = _stat_mode(dot_git)
