@@ -36,6 +36,7 @@ from hook_calls import (
     put_launcher,
 )
 from secret_samples import Planted, planted
+from standfast import clock
 from standfast.clients import serve
 from standfast.clients.claude.recipes import RECIPES
 from standfast.clients.hook import WAKE_S
@@ -311,7 +312,8 @@ def test_a_late_begin_does_not_open_again_what_has_ended(hooks: Hooks) -> None:
 def test_what_was_spooled_is_merged_in_the_order_of_its_times(hooks: Hooks) -> None:
     author = Author("claude", session=SESSION)
     for number in (3, 1, 2):
-        spool.keep(str(hooks.folder), STARTED, {"id": f"at-{number}"}, author, at=number)
+        at = clock.now_us() - (10 - number) * clock.MICROSECONDS
+        spool.keep(str(hooks.folder), STARTED, {"id": f"at-{number}"}, author, at=at)
 
     assert ids(hooks) == ["before", "at-1", "at-2", "at-3"]
 

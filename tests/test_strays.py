@@ -3,12 +3,16 @@
 import fcntl
 import json
 import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from standfast import clock
 from standfast.errors import DiskFailed, UnsafePath
 from standfast.journal import decisions, inbox, reading, spool, strays
 from standfast.journal.author import Author
@@ -49,6 +53,46 @@ def test_spooled_fact_is_merged_once_with_its_own_time_boot_and_order(
     assert {(e.actor, e.session, e.subdir) for e in found} == {("hook", "s1", "api")}
     assert all(e.origin and e.origin.startswith(f"spool {spool.boot_id()} ") for e in found)
     assert verify(journal).problems == []
+
+
+@pytest.mark.req("REL-05")
+def test_inbox_file_is_not_refused_when_no_descriptor_is_left_to_read_it(
+    journal: Journal, temporaries: list[str]
+) -> None:
+    inbox.leave(journal.folder, temporaries, "decision.noted", {"text": "kept"})
+
+    with last_descriptor():
+        meanwhile = list(inbox.strays(journal.folder, temporaries))
+    strays.merge(journal, temporaries)
+
+    assert meanwhile == []
+    assert [decision.text for decision in reading.decisions(journal)] == ["kept"]
+
+
+@contextmanager
+def last_descriptor() -> Iterator[None]:
+    """One file may be open at a time, and no second."""
+    lowest = os.dup(0)
+    os.close(lowest)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + 1, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.req("REL-05")
+def test_order_of_a_spool_is_that_of_its_boot_when_the_clock_was_set_back(
+    journal: Journal, temporaries: list[str]
+) -> None:
+    day = 86_400 * clock.MICROSECONDS
+    for number, at in enumerate((9 * day, day, 5 * day)):
+        spool.keep(journal.folder, "tool.done", {"n": number}, at=at)
+
+    strays.merge(journal, temporaries)
+
+    assert facts(journal) == [{"n": 0}, {"n": 1}, {"n": 2}]
 
 
 def test_crash_between_merge_and_freeing_repeats_nothing(

@@ -31,6 +31,7 @@ BODY_LIMIT = SLOT_BYTES - 16
 _MAGIC = b"SFSPOOL1"
 _COUNTS = (0, 512)  # where the two counts stand: what spoils one sector leaves the other
 _TRIES, _PAUSE_S = 20, 0.005
+_LONGEST_WAIT_US = 300 * clock.MICROSECONDS
 
 
 class Stray:
@@ -84,11 +85,14 @@ def keep(
     """
     check(author, kind)
     stray = os.urandom(8).hex()
+    now = clock.now_us()
+    at = now if at is None else at
+    waited = now - at if 0 <= now - at < _LONGEST_WAIT_US else 0  # else the clock was set meanwhile
     fields = (
         stray,
-        str(clock.now_us() if at is None else at),
+        str(at),
         boot_id(),
-        str(clock.monotonic_ns()),
+        str(clock.monotonic_ns() - waited * 1000),
         author.run or "",
         author.session or "",
         author.actor,

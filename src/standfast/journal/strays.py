@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import apsw
 
@@ -22,7 +22,7 @@ from standfast.protocol.text import one_line
 from standfast.redact import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from standfast.journal.spool import Stray
     from standfast.journal.store import Journal
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _UNFIT = (apsw.ConstraintError, apsw.SQLError, apsw.MismatchError)  # the stray's fault, not ours
 _GAPS = "spool:gaps"
+_Where = TypeVar("_Where")  # a slot, or a file
 
 
 class Found(NamedTuple):
@@ -49,8 +50,8 @@ def look(
 ) -> Found:
     """What there is to merge; a few reads when there is nothing."""
     return Found(
-        spooled=tuple(sorted(spool.strays(journal.folder), key=_when)),
-        posted=tuple(sorted(inbox.strays(journal.folder, temporaries), key=_when)),
+        spooled=_in_order(spool.strays(journal.folder)),
+        posted=_in_order(inbox.strays(journal.folder, temporaries)),
         gaps=spool.gaps(journal.folder) - _told(journal),
         marks=tuple(marks),
     )
@@ -67,8 +68,25 @@ def _told(journal: Journal) -> int:
     return int(str(found[0]["told"])) if found else 0
 
 
-def _when(waiting: tuple[object, Stray | str]) -> int:
-    return 0 if isinstance(waiting[1], str) else waiting[1].at
+def _in_order(
+    waiting: Iterator[tuple[_Where, Stray | str]],
+) -> tuple[tuple[_Where, Stray | str], ...]:
+    """By the clock that never jumps: only boots are told apart by the time that people set."""
+    found = list(waiting)
+    told: dict[str, int] = {}
+    for _, stray in found:
+        if not isinstance(stray, str):
+            told[stray.boot] = min(stray.at, told.get(stray.boot, stray.at))
+    this = spool.boot_id()
+
+    def when(one: tuple[_Where, Stray | str]) -> tuple[bool, int, int, int]:
+        stray = one[1]
+        if isinstance(stray, str):
+            return False, 0, 0, 0
+        since = 0 if stray.boot == "unknown" else stray.since_boot
+        return stray.boot == this, told[stray.boot], since, stray.at
+
+    return tuple(sorted(found, key=when))
 
 
 def merge(
