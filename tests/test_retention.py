@@ -102,7 +102,7 @@ def test_commands_drop_by_age_once_a_day(journal: Journal) -> None:
 def test_date_in_the_future_holds_nothing_back_and_a_clock_set_back_drops_nothing(
     journal: Journal,
 ) -> None:
-    fill(journal, -4_000, 40, -4_000, 39, 0)
+    fill(journal, -4_000, 40, -4_000, 39, 2, 0)
 
     with days_ago(20_000):
         assert not retention.is_due(journal, USUAL)
@@ -121,6 +121,22 @@ def test_journal_without_anything_young_is_left_to_a_person(journal: Journal) ->
     assert retention.trim(journal, USUAL).events == 2
     assert retention.trim(journal, USUAL).events == 0
     assert verify(journal).problems == []
+
+
+@pytest.mark.req("REL-05")
+def test_clock_set_forward_by_years_empties_nothing_before_it_has_stood_for_a_day(
+    journal: Journal,
+) -> None:
+    fill(journal, 2, 1, 0)
+
+    with days_ago(-4_000):
+        fill(journal, 0)  # what is recorded under the wrong clock is young by it
+        wrong = retention.is_due(journal, USUAL)
+    with days_ago(-4_001.5):
+        fill(journal, 0)
+        stood = retention.is_due(journal, USUAL)
+
+    assert (wrong, stood) == (False, True)
 
 
 @pytest.mark.req("SEC-08")
@@ -234,6 +250,7 @@ def test_events_that_the_mirror_lacks_are_not_dropped(journal: Journal) -> None:
 def test_command_drops_by_the_way_and_a_hook_never_does(repo: Path) -> None:
     with days_ago(40):
         record(repo, "decided long ago")
+    fill(folder(repo), 2)
     claude = Claude(repo)
     claude("SessionStart", source="startup")
     claude("UserPromptSubmit", prompt="go on")

@@ -51,16 +51,27 @@ def size(journal: Journal) -> int:
 def is_due(journal: Journal, limits: Limits) -> bool:
     """Whether a command should drop something by the way: a few rows and sizes are looked at.
 
-    By age once a day, so that not every command seals a few events. A journal in which nothing
-    is young was left alone for long, or the clock is wrong: that is for `journal trim`.
+    By age once a day, so that not every command seals a few events.
     """
     if limits.mb and size(journal) > limits.mb * _MB:
         return True
     now = clock.now_us()
     rows = journal.query("SELECT seq, at, kind FROM events ORDER BY seq LIMIT ?", (_LOOKED_AT,))
-    newest = journal.query("SELECT at FROM events ORDER BY seq DESC LIMIT 1")
-    is_young = any(at >= now - limits.days * _DAY_US for (at,) in newest)
-    return bool(limits.days) and is_young and _aged(rows, limits.days + 1, now) > 0
+    is_old = bool(limits.days) and _aged(rows, limits.days + 1, now) > 0
+    return is_old and _has_stood(journal, limits, now)
+
+
+def _has_stood(journal: Journal, limits: Limits, now: int) -> bool:
+    """Whether the clock has been about here for a while, as the newest event from before it says.
+
+    Set wrong by years it makes everything old, and the next event young. A journal in which
+    nothing else is young was left alone for long, or that has happened: a day will tell.
+    """
+    while_us = min(_DAY_US, limits.days * _DAY_US // 2)
+    rows = journal.query(
+        "SELECT at FROM events WHERE at <= ? ORDER BY seq DESC LIMIT 1", (now - while_us,)
+    )
+    return any(at >= now - limits.days * _DAY_US for (at,) in rows)
 
 
 def trim(journal: Journal, limits: Limits, *, steps: int | None = None) -> Trimmed:
