@@ -66,6 +66,7 @@ def _exit_with(world: World, work: Callable[[], int], streams: list[int]) -> Non
         os.setsid()
         for number, fd in enumerate(streams):
             os.dup2(fd, number)
+        own_streams()
         world.enter()
         for plant in PLANTED:
             plant()
@@ -76,6 +77,14 @@ def _exit_with(world: World, work: Callable[[], int], streams: list[int]) -> Non
         os.write(2, f"Traceback: {type(error).__name__}: {error}".encode())
     finally:
         os._exit(status)
+
+
+def own_streams() -> None:
+    """What is printed goes where the descriptors go, whoever had put something between."""
+    sys.stdout, sys.stderr = (
+        open(fd, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  # they stay open
+        for fd in (1, 2)
+    )
 
 
 def _wait(pid: int, alive: int, deadline_s: float) -> int:

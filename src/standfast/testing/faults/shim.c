@@ -17,7 +17,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum kind { NONE, KILL_BEFORE, KILL_AFTER, TORN, FAIL_EIO, FAIL_ENOSPC, FAIL_EINTR, SHORT,
@@ -29,7 +31,7 @@ enum op { OP_CREATE = 1, OP_WRITE, OP_TRUNCATE, OP_SYNC, OP_RENAME, OP_EXCHANGE,
 
 struct shared {
     int armed, kind, log;
-    long nth, count, fired;
+    long nth, count, fired, jump;
     char root[512];
     unsigned char ops[65536]; /* which call each count was, as far as there is room */
 };
@@ -51,6 +53,8 @@ void faults_disarm(void) { __atomic_store_n(&shared->armed, 0, __ATOMIC_SEQ_CST)
 long faults_count(void) { return shared->count; }
 long faults_fired(void) { return shared->fired; }
 int faults_op(long nth) { return nth > 0 && nth <= (long)sizeof shared->ops ? shared->ops[nth - 1] : 0; }
+
+void faults_jump(long seconds) { shared->jump = seconds; }
 
 static int watching(void) { return shared && shared->armed; }
 
@@ -271,3 +275,23 @@ int symlinkat(const char *target, int folder, const char *name) {
     FINISH(kind, result);
 }
 int symlink(const char *target, const char *name) { return symlinkat(target, AT_FDCWD, name); }
+
+/* The clock that people set; the one that only goes on is left alone. */
+
+int clock_gettime(clockid_t id, struct timespec *at) {
+    int result = syscall(SYS_clock_gettime, id, at);
+    if (!result && shared && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) at->tv_sec += shared->jump;
+    return result;
+}
+int gettimeofday(struct timeval *at, void *zone) {
+    struct timespec now;
+    int result = clock_gettime(CLOCK_REALTIME, &now);
+    at->tv_sec = now.tv_sec; at->tv_usec = now.tv_nsec / 1000;
+    return result;
+}
+time_t time(time_t *at) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (at) *at = now.tv_sec;
+    return now.tv_sec;
+}
