@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.faults import cuts, loops, bugs
+from standfast.testing.faults import bugs, cuts, loops
 
 pytestmark = pytest.mark.alone
 

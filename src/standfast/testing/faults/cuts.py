@@ -84,7 +84,7 @@ def load_everything() -> None:
     import standfast
 
     for module in pkgutil.walk_packages(standfast.__path__, "standfast."):
-        if not module.name.endswith("__main__"):
+        if not (module.name.endswith("__main__") or module.name.startswith("standfast.testing")):
             importlib.import_module(module.name)
 
 
