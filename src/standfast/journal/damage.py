@@ -73,13 +73,11 @@ def log_of(path: str) -> Log | None:
         return None
     frames = int.from_bytes(index[_FRAMES], byteorder)
     in_database = int.from_bytes(index[96:100], byteorder)
-    if frames <= in_database:
-        return None
     header = _log_header(f"{path}-wal")
     if header is None:  # cut off or taken away: after a loss of power that can be right
         return None
     if not is_log_header(header):  # SQLite will ignore all of it
-        return Log(frames, header[16:24], _NO_SALTS)
+        return None if frames <= in_database else Log(frames, header[16:24], _NO_SALTS)
     return Log(frames, header[16:24]) if header[16:24] == index[_SALTS] else None  # begun anew
 
 

@@ -61,6 +61,8 @@ def spoken(act: Act, answer: Answer) -> list[Finding]:
 
 def recovered(world: World, act: Act, before: Before, *, acknowledged: bool) -> list[Finding]:
     """After the next command of any kind, as a user would call it."""
+    if act.recovery != ("status",):
+        perform.command(world, *act.recovery)
     answer = perform.command(world, "status", "--json")
     if answer.status != 0:
         return [Finding("wedged", f"status: {answer.status} {(answer.err or answer.out)[-300:]}")]

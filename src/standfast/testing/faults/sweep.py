@@ -110,7 +110,7 @@ class Sweep:
         found = [*judge.spoken(act, answer), *judge.half_files(world, before)]
         for fault in more:
             self.shim.arm(world.root, fault)
-            perform.command(world, "status")
+            perform.command(world, *act.recovery)
         self.shim.disarm()
         acknowledged = answer.status == 0
         return found + judge.recovered(world, act, before, acknowledged=acknowledged)

@@ -177,6 +177,15 @@ def _aged(world: World) -> None:
     os.unlink(os.path.join(settings, "config.yaml"))
 
 
+def _checkpointed(world: World) -> None:
+    """The same, all of it in the database and nothing in its log."""
+    _begun(world)
+    kept = journal(world)
+    kept.mirror()
+    kept.query("PRAGMA wal_checkpoint(TRUNCATE)")
+    kept.let_go()
+
+
 def _off(world: World) -> None:
     _begun(world)
     perform.command(world, "off")
@@ -203,6 +212,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "begun": _begun,
     "waiting": _waiting,
     "aged": _aged,
+    "checkpointed": _checkpointed,
     "off": _off,
     "installed": _installed,
     **{f"{event} is next": _asked(event) for event in BEFORE},
