@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.faults import bugs, cuts, loops
+from standfast.testing.faults import loops
+from standfast.testing.faults.cuts import canaries as bugs
+from standfast.testing.faults.cuts import cuts
 
 pytestmark = pytest.mark.alone
 
@@ -51,12 +53,12 @@ def test_no_cut_loses_what_was_acknowledged(folder: str, filesystem: str) -> Non
 
 
 @pytest.mark.req("REL-07")
-@pytest.mark.parametrize("bug", bugs.CUT)
+@pytest.mark.parametrize("bug", bugs.CANARIES)
 @pytest.mark.parametrize("filesystem", cuts.FILESYSTEMS)
 def test_a_few_cuts_catch_a_journal_that_does_not_sync(
     folder: str, filesystem: str, bug: str
 ) -> None:
-    counted = cut(folder, filesystem, bugs.ENOUGH_CUTS, bugs.CUT[bug])
+    counted = cut(folder, filesystem, bugs.ENOUGH_CUTS, bugs.CANARIES[bug])
 
     assert counted.findings
 
@@ -66,7 +68,7 @@ def test_a_harness_that_is_killed_leaves_no_device_behind(folder: str) -> None:
     if why is not None:
         pytest.skip(why)
     script = (
-        "import sys; from standfast.testing.faults import cuts;"
+        "import sys; from standfast.testing.faults.cuts import cuts;"
         "cuts.run(sys.argv[1], 1, 1000, 'ext4', lambda line: print(line, flush=True))"
     )
     with subprocess.Popen([sys.executable, "-c", script, folder], stdout=subprocess.PIPE) as run:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.faults import flip_shapes, flips, planted
-from standfast.testing.faults.flip_mending import the_repair, unnamed
-from standfast.testing.faults.flip_places import Map
-from standfast.testing.faults.flip_trial import (
+from standfast.testing.faults.flips import canaries as planted
+from standfast.testing.faults.flips import flip_shapes, flips
+from standfast.testing.faults.flips.flip_mending import the_repair, unnamed
+from standfast.testing.faults.flips.flip_places import Map
+from standfast.testing.faults.flips.flip_trial import (
     HOOK,
     MENDED,
     NAMED,

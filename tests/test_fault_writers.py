@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.faults import planted, writers
-from standfast.testing.faults.spooling import Spooling
+from standfast.testing.faults.storm import canaries as planted
+from standfast.testing.faults.storm import writers
+from standfast.testing.faults.storm.spooling import Spooling
 from standfast.testing.storm import FAIR, Storm
 
 
@@ -46,12 +47,12 @@ def test_writers_who_are_left_alone_keep_every_promise(tmp_path: Path) -> None:
     ],
 )
 def test_planted_bugs_are_caught(tmp_path: Path, name: str, told: str) -> None:
-    plant = planted.FOR_WRITERS[name]
+    plant = planted.CANARIES[name]
 
     counted = writers.run(str(tmp_path), 3, 24, 1.5, None, lambda _: None, plant=plant)
 
     assert any(told in finding for finding in counted.findings), counted
-    assert len(planted.FOR_WRITERS) == 4
+    assert len(planted.CANARIES) == 4
 
 
 def test_lease_that_changes_hands_is_counted_by_the_order_of_commits(tmp_path: Path) -> None:

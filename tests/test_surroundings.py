@@ -17,8 +17,10 @@ import pytest
 
 from standfast.clients import serve
 from standfast.clients.claude import settings_file
-from standfast.testing.faults import bench, bugs, conditions, perform, surroundings
+from standfast.testing.faults import perform
 from standfast.testing.faults.acts import ACTS
+from standfast.testing.faults.around import bench, conditions, surroundings
+from standfast.testing.faults.around import canaries as bugs
 
 SLICE = 4
 EDITS = 200
@@ -35,17 +37,16 @@ def folder() -> Iterator[str]:
 def tried(
     folder: str,
     name: str,
-    monkeypatch: pytest.MonkeyPatch,
     *,
     budget: int,
     bug: Callable[[], None] | None = None,
 ) -> list[str]:
     """The findings of one condition; skips with its reason what this machine cannot make."""
-    monkeypatch.setattr(surroundings, "CONDITIONS", {name: surroundings.CONDITIONS[name]})
     counted = surroundings.run(
         *(folder, 5, lambda _: None),
         budget=budget,
         plant=bug or (lambda: None),
+        only=name,
         until_found=bug is not None,
     )
     if counted.skipped:
@@ -57,10 +58,8 @@ def tried(
 @pytest.mark.alone
 @pytest.mark.req("REL-05")
 @pytest.mark.parametrize("name", surroundings.CONDITIONS)
-def test_nothing_is_lost_whatever_is_wrong_around_it(
-    folder: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert tried(folder, name, monkeypatch, budget=SLICE) == []
+def test_nothing_is_lost_whatever_is_wrong_around_it(folder: str, name: str) -> None:
+    assert tried(folder, name, budget=SLICE) == []
 
 
 # The harness would find it.
@@ -68,10 +67,10 @@ def test_nothing_is_lost_whatever_is_wrong_around_it(
 
 @pytest.mark.alone
 @pytest.mark.req("REL-07")
-@pytest.mark.parametrize("bug", bugs.AROUND)
-def test_planted_bug_is_found(folder: str, monkeypatch: pytest.MonkeyPatch, bug: str) -> None:
-    name, plant = bugs.AROUND[bug]
-    assert tried(folder, name, monkeypatch, budget=60, bug=plant)
+@pytest.mark.parametrize("bug", bugs.CANARIES)
+def test_planted_bug_is_found(folder: str, bug: str) -> None:
+    name, plant = bugs.CANARIES[bug]
+    assert tried(folder, name, budget=60, bug=plant)
 
 
 # What it has found.

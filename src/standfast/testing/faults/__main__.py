@@ -61,6 +61,7 @@ def _run(name: str, part: parts.Part, run: parts.Run) -> None:
         return
     _tell(f"{name}: {part.says}")
     figures = part.run(run)
+    part.canaries(run)
     seconds = round(time.monotonic() - began, 1)
     run.tally.parts[name] = {**figures, "seconds": seconds}
     _tell(f"{name}: {', '.join(f'{key} {value}' for key, value in figures.items())}, {seconds} s")

@@ -1,18 +1,30 @@
-"""The parts of the harness, in the order in which they run: what each needs, does and counts."""
+"""The parts of the harness, in the order in which they run: what each needs, does and counts.
+
+Each part tries the product as it is, which must find nothing, and then with every bug that is
+planted for it, which must find something.
+"""
 
 from __future__ import annotations
 
-import os
 import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.testing.faults import acts, canaries, crew, flips, planted, shim, writers
+from standfast.testing.faults import acts, crew, shim
+from standfast.testing.faults.around import canaries as around_canaries
+from standfast.testing.faults.around import surroundings
+from standfast.testing.faults.canaries import SWEPT
+from standfast.testing.faults.cuts import canaries as cut_canaries
+from standfast.testing.faults.cuts import cuts
+from standfast.testing.faults.flips import canaries as flip_canaries
+from standfast.testing.faults.flips import flips
+from standfast.testing.faults.power import canaries as power_canaries
 from standfast.testing.faults.power import replay
-from standfast.testing.faults.power.canaries import CANARIES
+from standfast.testing.faults.storm import canaries as storm_canaries
+from standfast.testing.faults.storm import writers
 from standfast.testing.model import run_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from standfast.testing.faults.tally import Tally
 
@@ -32,9 +44,13 @@ class Run(NamedTuple):
 
     def place(self, name: str) -> str:
         """A folder for one part."""
-        path = os.path.join(self.folder, name)
-        os.makedirs(path)
-        return path
+        return tempfile.mkdtemp(prefix=f"{name.replace(' ', '-')}-", dir=self.folder)
+
+    def canary(self, name: str, findings: Iterable[str]) -> None:
+        """Count a planted bug, and tell how it showed."""
+        found = next(iter(findings), None)
+        self.tally.canary(name, caught=found is not None)
+        self.tell(f"  {name}: {found[:200] if found else 'NOT CAUGHT'}")
 
 
 class Part(NamedTuple):
@@ -42,6 +58,7 @@ class Part(NamedTuple):
 
     says: str
     run: Callable[[Run], Figures]
+    canaries: Callable[[Run], None] = lambda _: None
     cannot: Callable[[], str | None] = lambda: None  # why this machine cannot do it
 
 
@@ -53,20 +70,18 @@ def no_compiler() -> str | None:
 def sweep(run: Run) -> Figures:
     """Every act must be in it: what is missing counts as wrong."""
     run.tally.find(f"wrong no act tries `{name}`" for name in acts.missing())
-    thin, twice = (11, 6) if run.slice else (1, 500)
+    thin, twice = (11, 4) if run.slice else (1, 450)
     swept = crew.sweep(run.place("sweep"), run.seed, thin=thin, twice=twice, tell=run.tell)
     run.tally.injected += swept.injected
     run.tally.find(swept.findings)
-    return {"injected": swept.injected, "findings": len(swept.findings)}
+    return {"injected": swept.injected}
 
 
-def sweep_canaries(run: Run) -> Figures:
-    """Bugs that the sweep must catch."""
-    for number, canary in enumerate(canaries.SWEPT):
-        caught = crew.catch(run.place(f"canary-{number}"), canary.name)
-        run.tally.canary(canary.name, caught=caught is not None)
-        run.tell(f"  {canary.name}: {caught or 'NOT CAUGHT'}")
-    return {"planted": len(canaries.SWEPT)}
+def sweep_canaries(run: Run) -> None:
+    """Caught by the first trial that finds them."""
+    for canary in SWEPT:
+        caught = crew.catch(run.place(canary.name), canary.name)
+        run.canary(canary.name, [] if caught is None else [caught])
 
 
 def power(run: Run) -> Figures:
@@ -75,34 +90,46 @@ def power(run: Run) -> Figures:
     counted = replay.run(run.place("power"), run.seed, budget, run.tell)
     run.tally.replayed += counted.replayed
     run.tally.find(counted.findings)
-    return {"replayed": counted.replayed, "findings": len(counted.findings)}
+    return {"replayed": counted.replayed}
 
 
-def power_canaries(run: Run) -> Figures:
-    """Bugs that only a power cut shows."""
-    for number, name in enumerate(CANARIES):
-        caught = replay.caught(run.place(f"power-canary-{number}"), run.seed, name)
-        run.tally.canary(name, caught=caught is not None)
-        run.tell(f"  {name}: {caught or 'NOT CAUGHT'}")
-    return {"planted": len(CANARIES)}
+def replay_canaries(run: Run) -> None:
+    """Each shows in one script."""
+    for name in power_canaries.CANARIES:
+        caught = replay.caught(run.place(name), run.seed, name)
+        run.canary(name, [] if caught is None else [caught])
 
 
-def model(run: Run) -> Figures:
-    """Any sequence of steps against a plain model of what must be there."""
-    steps = 2_000 if run.slice else 60_000
-    try:
-        done = run_model(run.seed, steps)
-    except Exception as error:  # noqa: BLE001  # hypothesis tells a broken promise by raising
-        run.tally.find([f"wrong the model disagrees [model, seed {run.seed}]: {error}"])
-        return {"steps": 0}
-    return {"steps": done}
+def real_cuts(run: Run) -> Figures:
+    """On every filesystem that this machine can make."""
+    figures: Figures = {}
+    for filesystem in cuts.FILESYSTEMS:
+        number = 20 if run.slice else 800
+        counted = cuts.run(run.place(filesystem), run.seed, number, filesystem, run.tell)
+        if counted.skipped is not None:
+            run.tally.skipped[filesystem] = counted.skipped
+            continue
+        run.tally.cuts += counted.cuts
+        run.tally.find(f"{words} [{filesystem}]" for words in counted.findings)
+        figures[filesystem] = f"{counted.cuts} cuts, {counted.acknowledged:,} acknowledged"
+    return figures
+
+
+def real_canaries(run: Run) -> None:
+    """A dozen cuts are enough."""
+    for filesystem in cuts.FILESYSTEMS:
+        for name, plant in cut_canaries.CANARIES.items():
+            place, number = run.place(name), cut_canaries.ENOUGH_CUTS
+            counted = cuts.run(place, run.seed, number, filesystem, lambda _: None, plant=plant)
+            if counted.skipped is None:
+                run.canary(f"{name} on {filesystem}", counted.findings)
 
 
 def storm(run: Run) -> Figures:
     """Many writers on a disk: a minute of them, and a minute with a kill -9 every two seconds."""
     seconds, every = (5.0, 1.0) if run.slice else (60.0, 2.0)
     run.tally.writers = WRITERS
-    figures: Figures = {"writers": WRITERS}
+    figures: Figures = {}
     for name, kills_every_s in (("calm", None), ("with kills", every)):
         with tempfile.TemporaryDirectory(prefix="standfast-storm-") as folder:
             counted = writers.run(folder, run.seed, WRITERS, seconds, kills_every_s, run.tell)
@@ -113,43 +140,75 @@ def storm(run: Run) -> Figures:
     return figures
 
 
-def storm_canaries(run: Run) -> Figures:
+def calm_canaries(run: Run) -> None:
     """Bugs that only many at once show."""
-    for name, plant in planted.FOR_WRITERS.items():
+    for name, plant in storm_canaries.CANARIES.items():
         with tempfile.TemporaryDirectory(prefix="standfast-storm-") as folder:
             counted = writers.run(folder, run.seed, 24, 1.5, None, lambda _: None, plant=plant)
-        run.tally.canary(name, caught=bool(counted.findings))
-        run.tell(f"  {name}: {next(iter(counted.findings), 'NOT CAUGHT')}")
-    return {"planted": len(planted.FOR_WRITERS)}
+        run.canary(name, counted.findings)
 
 
 def byte_flips(run: Run) -> Figures:
     """One byte is another: the right answer, or named and repaired damage."""
-    number = 2_000 if run.slice else 65_536
-    counted = flips.run(run.place("flips"), run.seed, number, run.tell)
+    counted = flips.run(run.place("flips"), run.seed, 2_000 if run.slice else 65_536, run.tell)
     run.tally.flips += counted.flips
     run.tally.find(counted.findings)
-    return counted._asdict() | {"findings": len(counted.findings)}
+    figures: Figures = counted._asdict()
+    del figures["findings"]
+    return figures
 
 
-def flip_canaries(run: Run) -> Figures:
+def byte_canaries(run: Run) -> None:
     """Bugs that only a changed byte shows."""
-    for name, plant in planted.FOR_FLIPS.items():
-        place = run.place("flip-canary")
-        counted = flips.run(place, run.seed, 600, lambda _: None, plant=plant)
-        run.tally.canary(name, caught=bool(counted.findings))
-        run.tell(f"  {name}: {next(iter(counted.findings), 'NOT CAUGHT')}")
-    return {"planted": len(planted.FOR_FLIPS)}
+    for name, plant in flip_canaries.CANARIES.items():
+        place, shape = run.place("flip-canary"), "emptied"
+        counted = flips.run(place, run.seed, 400, lambda _: None, plant=plant, shapes=(shape,))
+        run.canary(name, counted.findings)
+
+
+def around(run: Run) -> Figures:
+    """Every act in everything that can be wrong around it."""
+    budget = 8 if run.slice else None
+    counted = surroundings.run(run.place("around"), run.seed, run.tell, budget=budget)
+    run.tally.find(counted.findings)
+    run.tally.skipped |= dict(each.split(": ", 1) for each in counted.skipped)
+    return dict(counted.trials)
+
+
+def odd_canaries(run: Run) -> None:
+    """Each shows in the condition that it is planted for, if this machine can make that."""
+    for name, (condition, plant) in around_canaries.CANARIES.items():
+        if condition not in run.tally.skipped:
+            found = surroundings.run(
+                run.place(name),
+                run.seed,
+                lambda _: None,
+                budget=60,
+                plant=plant,
+                only=condition,
+                until_found=True,
+            )
+            run.canary(name, found.findings)
+
+
+def model(run: Run) -> Figures:
+    """Any sequence of steps against a plain model of what must be there."""
+    steps = 2_000 if run.slice else 60_000
+    try:
+        return {"steps": run_model(run.seed, steps)}
+    except Exception as error:  # noqa: BLE001  # a broken promise is told by raising
+        run.tally.find([f"wrong the model disagrees [model, seed {run.seed}]: {error}"])
+        return {"steps": 0}
 
 
 PARTS: dict[str, Part] = {
-    "sweep": Part("every call of every act, every kind of fault", sweep, no_compiler),
-    "canaries": Part("bugs planted for the sweep", sweep_canaries, no_compiler),
-    "power": Part("every state that a power cut could leave", power, no_compiler),
-    "power-canaries": Part("bugs planted for the replay", power_canaries, no_compiler),
-    "storm": Part(f"{WRITERS} processes writing one journal", storm),
-    "storm-canaries": Part("bugs planted for the storm", storm_canaries),
-    "flips": Part("one byte is another", byte_flips),
-    "flip-canaries": Part("bugs planted for the flips", flip_canaries),
+    "sweep": Part(
+        "every call of every act, every kind of fault", sweep, sweep_canaries, no_compiler
+    ),
+    "power": Part("every state that a power cut could leave", power, replay_canaries, no_compiler),
+    "cuts": Part("power cut for real, on loop devices", real_cuts, real_canaries),
+    "storm": Part(f"{WRITERS} processes writing one journal", storm, calm_canaries),
+    "flips": Part("one byte is another", byte_flips, byte_canaries),
+    "around": Part("full, read-only, frozen disks; clocks; stopped holders", around, odd_canaries),
     "model": Part("any sequence of steps, against a plain model", model),
 }

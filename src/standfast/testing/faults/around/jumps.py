@@ -1,7 +1,7 @@
 """The clock jumps by years, forwards and backwards: order never goes by it.
 
-`python -m standfast.testing.faults.jumps FOLDER SEED part|all` runs under the shim, which moves
-the clock that people set for every process below it; a line of JSON for each trial.
+`python -m standfast.testing.faults.around.jumps FOLDER SEED part|all` runs under the shim, which
+moves the clock that people set for every process below it; a line of JSON for each trial.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from standfast.errors import FencedOut
 from standfast.journal import spool
 from standfast.journal.author import Author
 from standfast.testing.faults import perform, shim, worlds
-from standfast.testing.faults.bench import Setting, seen_in
-from standfast.testing.faults.conditions import Trial
+from standfast.testing.faults.around.bench import Setting, seen_in
+from standfast.testing.faults.around.conditions import Trial
 from standfast.testing.faults.shim import Shim
 
 if TYPE_CHECKING:

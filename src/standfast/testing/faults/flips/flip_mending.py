@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from standfast.journal import strays
 from standfast.journal.store import Journal
-from standfast.testing.faults.flip_trial import (
+from standfast.testing.faults.flips.flip_trial import (
     MENDED,
     NAMED,
     RIGHT,

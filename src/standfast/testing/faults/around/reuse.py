@@ -14,12 +14,12 @@ from standfast import process
 from standfast.clients import alive
 from standfast.process import Liveness
 from standfast.testing.faults import loops, perform, worlds
-from standfast.testing.faults.conditions import Trial
+from standfast.testing.faults.around.conditions import Trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from standfast.testing.faults.bench import Setting
+    from standfast.testing.faults.around.bench import Setting
     from standfast.testing.faults.worlds import World
 
 _SESSION = "9a3d0000-0000-4bbb-8ccc-000000000000"

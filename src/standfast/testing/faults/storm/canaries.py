@@ -1,4 +1,4 @@
-"""Bugs to plant where many write at once and where bytes change: each must be caught every time.
+"""Bugs to plant where many write at once: each must be caught every time.
 
 Each is called in a forked process and takes away what a promise rests on.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.journal import database, spool
+from standfast.journal import spool
 from standfast.journal.author import USER, Author
 from standfast.journal.store import Journal
 from standfast.journal.turnstile import Turnstile
@@ -59,15 +59,9 @@ def _append(
         return tx.append(kind, payload, author, origin=origin)
 
 
-def no_page_checksums() -> None:
-    """SQLite without the checksums: a page is believed as it is read."""
-    _plant(database, _CHECKSUMS="unix", _load_checksums=_nothing)
-
-
-FOR_WRITERS: dict[str, Callable[[], None]] = {
+CANARIES: dict[str, Callable[[], None]] = {
     "no lock": no_lock,
     "no lock at the spool": no_spool_lock,
     "no fence": no_fence,
     "a lock without a queue": unfair_lock,
 }
-FOR_FLIPS: dict[str, Callable[[], None]] = {"no page checksums": no_page_checksums}

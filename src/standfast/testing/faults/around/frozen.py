@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from standfast.testing.faults import loops
-from standfast.testing.faults.bench import Bench
-from standfast.testing.faults.conditions import Trial
+from standfast.testing.faults.around.bench import Bench
+from standfast.testing.faults.around.conditions import Trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from standfast.testing.faults.acts import Act
-    from standfast.testing.faults.bench import Setting
+    from standfast.testing.faults.around.bench import Setting
     from standfast.testing.faults.worlds import World
 
 _HOOK_S = 10.0  # far over what a hook may take, far under what a frozen disk takes

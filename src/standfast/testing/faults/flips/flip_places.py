@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast.journal import spool
-from standfast.testing.faults.flip_trial import COMMAND, HOOK, READ, Flip
+from standfast.testing.faults.flips.flip_trial import COMMAND, HOOK, READ, Flip
 
 if TYPE_CHECKING:
     import random

@@ -15,7 +15,7 @@ from standfast.errors import JournalBusy
 from standfast.journal import reading, spool, strays
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
-from standfast.testing.faults.at_once import FAILED, at_once
+from standfast.testing.faults.storm.at_once import FAILED, at_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import StandfastError
-from standfast.testing.faults.spooling import Spooling
+from standfast.testing.faults.storm.spooling import Spooling
 from standfast.testing.storm import FAIR, Storm
 from standfast.testing.writer import ROLES
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from standfast.testing.faults.acts import Act
-    from standfast.testing.faults.bench import Bench, Setting
+    from standfast.testing.faults.around.bench import Bench, Setting
     from standfast.testing.faults.perform import Answer
     from standfast.testing.faults.worlds import World
 

@@ -13,14 +13,15 @@ import random
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.testing.faults import conditions, frozen, jumps, loops, reuse
-from standfast.testing.faults.bench import Setting
-from standfast.testing.faults.cuts import load_everything
+from standfast.testing.faults import loops
+from standfast.testing.faults.around import conditions, frozen, jumps, reuse
+from standfast.testing.faults.around.bench import Setting
+from standfast.testing.faults.cuts.cuts import load_everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from standfast.testing.faults.conditions import Trial
+    from standfast.testing.faults.around.conditions import Trial
 
 
 class Condition(NamedTuple):
@@ -57,15 +58,17 @@ def run(
     *,
     budget: int | None = None,
     plant: Callable[[], None] = lambda: None,
+    only: str | None = None,
     until_found: bool = False,
 ) -> Counted:
     """Try everything, or of each condition no more than *budget* trials that *seed* draws.
 
-    *until_found*: a bug is planted, and one finding of each condition is enough.
+    *only* is one condition; *until_found*: a bug is planted, and one finding is enough.
     """
     counted = Counted({}, [], [])
     load_everything()
-    for name, condition in CONDITIONS.items():
+    chosen = CONDITIONS if only is None else {only: CONDITIONS[only]}
+    for name, condition in chosen.items():
         place = os.path.join(folder, name.replace(" ", "-"))
         os.makedirs(place)
         if (why := condition.lacking(place)) is not None:

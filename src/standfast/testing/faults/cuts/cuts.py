@@ -17,8 +17,9 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.journal import inbox
-from standfast.testing.faults import busy, loops, worlds
-from standfast.testing.faults.after_cut import Kept, Told, judge
+from standfast.testing.faults import loops, worlds
+from standfast.testing.faults.cuts import busy
+from standfast.testing.faults.cuts.after_cut import Kept, Told, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable

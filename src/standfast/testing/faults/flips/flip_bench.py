@@ -12,14 +12,14 @@ import shutil
 from typing import TYPE_CHECKING
 
 from standfast.journal.store import Journal
-from standfast.testing.faults import flip_mending, flip_shapes, flip_trial
-from standfast.testing.faults.flip_trial import NAMED, READ, RIGHT, Outcome
+from standfast.testing.faults.flips import flip_mending, flip_shapes, flip_trial
+from standfast.testing.faults.flips.flip_trial import NAMED, READ, RIGHT, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from standfast.testing.faults.flip_mending import Repair
-    from standfast.testing.faults.flip_trial import Flip
+    from standfast.testing.faults.flips.flip_mending import Repair
+    from standfast.testing.faults.flips.flip_trial import Flip
 
 _INDEX = "journal.db-shm"
 _VERIFIED = 8  # of answers that are right every eighth is verified, too

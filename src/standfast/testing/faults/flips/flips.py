@@ -14,16 +14,24 @@ import signal
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.testing.faults import flip_shapes
-from standfast.testing.faults.flip_bench import Bench
-from standfast.testing.faults.flip_mending import the_repair
-from standfast.testing.faults.flip_places import HELD, Map
-from standfast.testing.faults.flip_trial import MENDED, NAMED, RIGHT, WRONG, Flip, Outcome, parse
+from standfast.testing.faults.flips import flip_shapes
+from standfast.testing.faults.flips.flip_bench import Bench
+from standfast.testing.faults.flips.flip_mending import the_repair
+from standfast.testing.faults.flips.flip_places import HELD, Map
+from standfast.testing.faults.flips.flip_trial import (
+    MENDED,
+    NAMED,
+    RIGHT,
+    WRONG,
+    Flip,
+    Outcome,
+    parse,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from standfast.testing.faults.flip_mending import Repair
+    from standfast.testing.faults.flips.flip_mending import Repair
 
 BATCH = 512
 DEADLINE_S = 60.0  # for one flip

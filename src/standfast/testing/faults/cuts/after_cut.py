@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast.files import status_md
 from standfast.journal import decisions, reading
 from standfast.journal.verify import verify
-from standfast.testing.faults import busy, perform, worlds
+from standfast.testing.faults import perform, worlds
+from standfast.testing.faults.cuts import busy
 from standfast.testing.faults.look import look
 
 if TYPE_CHECKING:

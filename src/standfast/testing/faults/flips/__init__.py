@@ -1,0 +1,1 @@
+"""Flipped bytes: the right answer, or damage that is named and repaired."""
