@@ -88,6 +88,7 @@ class Context:
             for outcome in homes.keep_all(self.journal, self.place, self.config.status_file):
                 if outcome.refused is not None:
                     self.trouble.append(outcome.refused)
+            self._mirror()
             self._keep_limits()
         except NothingFound:
             return
@@ -95,6 +96,13 @@ class Context:
             self.trouble.append(error)
         except OSError as error:
             self.trouble.append(disk.disk_error(error, error.filename or self.place.folder))
+
+    def _mirror(self) -> None:
+        """Hooks have no time for the mirror: whoever comes by brings it up to date."""
+        from standfast.journal import mirror, reading
+
+        if mirror.last_seq(self.journal.folder) < reading.last_seq(self.journal):
+            self.journal.mirror()
 
     @property
     def limits(self) -> Limits:
