@@ -78,7 +78,7 @@ def run_every_seed() -> None:
     from standfast.testing.fuzz import TARGETS
 
     for target in TARGETS.values():
-        for seed in target.seeds:
+        for seed in target.starts():
             target.run(seed)
 
 

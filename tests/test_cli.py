@@ -107,6 +107,7 @@ def test_every_command_has_json_that_parses(cli: Cli, repo: Path) -> None:
         "streams": 1,
         "mirrored": 1,
         "dropped_through": 0,
+        "missing": [],
         "problems": [],
     }
     assert path["journal"] == str(repo / ".git" / "standfast" / "journal.db")

@@ -70,7 +70,7 @@ def test_hook_notices_too_and_nothing_is_written_over_what_was_lost(
             journal.append("x", {})
 
     assert (folder / LOG).read_bytes() == before
-    assert (folder / "damaged").read_text().startswith("pages in the write-ahead log: ")
+    assert (folder / "damaged").read_text("utf-8").startswith("pages in the write-ahead log: ")
 
 
 @pytest.mark.req("REL-06")
@@ -186,7 +186,7 @@ def test_hooks_spool_while_the_journal_waits_for_its_repair(repo: Path, world: P
     hooks.begin()
     hooks("UserPromptSubmit", prompt="before")
     folder = repo / ".git" / "standfast"
-    (folder / "damaged").write_text("somebody saw it")
+    (folder / "damaged").write_text("somebody saw it", "utf-8")
 
     hooks("UserPromptSubmit", prompt="meanwhile")
     refused = told(folder)

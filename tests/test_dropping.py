@@ -404,13 +404,13 @@ def test_many_writers_lose_nothing_while_two_others_drop(tmp_path: Path) -> None
         subprocess.Popen(
             [sys.executable, "-m", "standfast.testing.writer", folder, f"w{n}", "1", "150"],
             stdout=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
         )
         for n in range(6)
     ]
     trimmers = [
         subprocess.Popen(
-            [sys.executable, "-c", TRIMMER, folder, "-1"], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", TRIMMER, folder, "-1"], stdout=subprocess.PIPE, encoding="utf-8"
         )
         for _ in range(2)
     ]
@@ -489,7 +489,7 @@ TAMPERED = {
         "the ids given out",
     ),
     "the mirror's base": (
-        lambda journal: Path(dropping.file_of(journal.folder, 19)).write_text("{}"),
+        lambda journal: Path(dropping.file_of(journal.folder, 19)).write_text("{}", "utf-8"),
         "the mirror's copy of the base",
     ),
 }

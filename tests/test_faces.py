@@ -303,7 +303,7 @@ def test_publish_makes_each_step_durable_before_the_next(
 
     def sync(fd: int) -> None:
         name = os.path.basename(os.readlink(f"/proc/self/fd/{fd}"))
-        steps.append("draft" if name.endswith(".draft") else name)
+        steps.append("draft" if name.endswith("(deleted)") else name)  # it has no name yet
         real_sync(fd)
 
     def swapped(*arguments: Any) -> bool:

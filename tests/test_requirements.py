@@ -324,12 +324,22 @@ def test_runner_proves_rows_across_workers_and_alone(small_project: Path) -> Non
 
 
 def test_runner_fails_when_a_claimed_row_was_not_proved(small_project: Path) -> None:
-    edit_suite(small_project, "def test_by_itself", "@pytest.mark.skip\ndef test_by_itself")
+    edit_suite(small_project, "def test_by_itself", "def do_by_itself")
 
     ended = run_tests(small_project)
 
     assert ended.returncode == 1
     assert "claimed but not proved: OUT-02\n" in ended.stdout
+    assert ended.stdout.endswith("\n1 passed, 0 failed, 0 skipped\n")
+
+
+def test_runner_names_a_claimed_row_that_this_machine_cannot_prove(small_project: Path) -> None:
+    edit_suite(small_project, "def test_by_itself", "@pytest.mark.skip\ndef test_by_itself")
+
+    ended = run_tests(small_project)
+
+    assert ended.returncode == 0
+    assert "skipped on this machine: OUT-02, SEC-01\n" in ended.stdout
     assert ended.stdout.endswith("\n1 passed, 0 failed, 1 skipped\n")
 
 

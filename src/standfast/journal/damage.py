@@ -37,10 +37,11 @@ _indexes: dict[tuple[int, int], int] = {}
 class Log:
     """What the index of a log said before SQLite looked: so many frames."""
 
-    __slots__ = ("frames", "salts")
+    __slots__ = ("frames", "is_copied", "salts")
 
-    def __init__(self, frames: int, *salts: bytes) -> None:
+    def __init__(self, frames: int, *salts: bytes, is_copied: bool = False) -> None:
         self.frames = frames
+        self.is_copied = is_copied  # all of it is in the database too
         self.salts = salts  # one of them is the index's, if SQLite makes it from this same log
 
 
@@ -76,9 +77,12 @@ def log_of(path: str) -> Log | None:
     header = _log_header(f"{path}-wal")
     if header is None:  # cut off or taken away: after a loss of power that can be right
         return None
+    is_copied = frames <= in_database
     if not is_log_header(header):  # SQLite will ignore all of it
-        return None if frames <= in_database else Log(frames, header[16:24], _NO_SALTS)
-    return Log(frames, header[16:24]) if header[16:24] == index[_SALTS] else None  # begun anew
+        return None if is_copied else Log(frames, header[16:24], _NO_SALTS)
+    if header[16:24] != index[_SALTS]:  # begun anew
+        return None
+    return Log(frames, header[16:24], is_copied=is_copied)
 
 
 def compare(path: str, log: Log | None) -> None:
@@ -87,6 +91,8 @@ def compare(path: str, log: Log | None) -> None:
     if log is None or index is None or index[_SALTS] not in log.salts:
         return
     frames = int.from_bytes(index[_FRAMES], byteorder)
+    if log.is_copied and not frames:
+        return  # nothing of it is read, so nothing older hides what the database has
     if frames < log.frames:
         _tell(os.path.dirname(path), f"{_LOST}{log.frames}, and {frames} can be read")
 

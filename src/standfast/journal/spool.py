@@ -130,7 +130,7 @@ def _lock(fd: int) -> None:
 def boot_id() -> str:
     """This boot of this machine, where the system can tell."""
     try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        with open("/proc/sys/kernel/random/boot_id", encoding="utf-8") as file:
             return file.read().strip()
     except OSError:
         return "unknown"

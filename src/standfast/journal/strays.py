@@ -73,6 +73,8 @@ def _in_order(
 ) -> tuple[tuple[_Where, Stray | str], ...]:
     """By the clock that never jumps: only boots are told apart by the time that people set."""
     found = list(waiting)
+    if not found:  # nearly always
+        return ()
     told: dict[str, int] = {}
     for _, stray in found:
         if not isinstance(stray, str):

@@ -71,7 +71,7 @@ def _seeded(target: Target, seconds: float, seed: int) -> Result:
     search = Search(target, FOLDER)
     began = time.perf_counter()
     dice = random.Random(f"{target.name} {seed}")
-    for data in chain(cuts(target.seeds), mutants(target.seeds, dice)):
+    for data in chain(cuts(target.starts()), mutants(target.starts(), dice)):
         search.attempt(data)
         if time.perf_counter() - began > seconds:
             break

@@ -21,7 +21,7 @@ def main(name: str, seconds: str, seed: str, folder: str) -> None:
     target = TARGETS[name]
     corpus = os.path.join(folder, "corpus", name)
     os.makedirs(corpus, exist_ok=True)
-    for number, data in enumerate(target.seeds):
+    for number, data in enumerate(target.starts()):
         with open(os.path.join(corpus, f"seed-{number}"), "wb") as file:
             file.write(data)
     search = Search(target, folder)

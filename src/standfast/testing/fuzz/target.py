@@ -23,8 +23,12 @@ class Target(NamedTuple):
     name: str
     says: str
     run: Callable[[bytes], None]
-    seeds: tuple[bytes, ...]
+    seeds: tuple[bytes | Callable[[], bytes], ...]  # what must be made first is made when asked for
     inputs: int = 2_000  # how many the tests try; fewer where one takes long
+
+    def starts(self) -> tuple[bytes, ...]:
+        """The bytes to begin with."""
+        return tuple(seed() if callable(seed) else seed for seed in self.seeds)
 
 
 class Untrue(AssertionError):

@@ -46,7 +46,7 @@ def run(
     command = [sys.executable, "-m", "standfast.testing.faults.power.crew"]
     environment = shim.environment(shim.build(folder))
     with subprocess.Popen(
-        command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        command, env=environment, encoding="utf-8", stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as crew:
         assert crew.stdin is not None
         assert crew.stdout is not None
