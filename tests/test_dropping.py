@@ -395,6 +395,20 @@ def test_kill_at_any_moment_of_a_drop_leaves_a_journal_that_verifies(tmp_path: P
     verified(journal)
 
 
+WRITER = """
+import sys
+from standfast.journal.author import Author
+from standfast.journal.store import Journal
+journal = Journal(sys.argv[1], lock_timeout_s=60)
+author = Author("writer", session=sys.argv[2])
+for number in range(1, 151):
+    with journal.writing() as tx:
+        tx.append("wrote", {"id": tx.allot("ST"), "number": number}, author)
+    print(number, flush=True)
+journal.close()
+"""
+
+
 @pytest.mark.alone
 @pytest.mark.req("SEC-08")
 def test_many_writers_lose_nothing_while_two_others_drop(tmp_path: Path) -> None:
@@ -402,7 +416,7 @@ def test_many_writers_lose_nothing_while_two_others_drop(tmp_path: Path) -> None
     Journal(folder).append("x", {})
     writers = [
         subprocess.Popen(
-            [sys.executable, "-m", "standfast.testing.writer", folder, f"w{n}", "1", "150"],
+            [sys.executable, "-c", WRITER, folder, f"w{n}"],
             stdout=subprocess.PIPE,
             encoding="utf-8",
         )

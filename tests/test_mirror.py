@@ -2,6 +2,7 @@
 
 import json
 import os
+import zlib
 from pathlib import Path
 
 import pytest
@@ -237,3 +238,38 @@ def test_one_sync_never_covers_more_than_is_looked_through(
 
     assert sorted(written)[-2] <= 64 * 1024  # the large one is a single line
     assert mirrored(journal) == list(range(1, 11))
+
+
+@pytest.mark.req("REL-06")
+def test_line_whose_payload_was_changed_and_whose_crc_was_mended_is_named(journal: Journal) -> None:
+    journal.append("x", {"text": "as it was"})
+    journal.append("x", {"text": "more"})
+    journal.close()
+    (segment,) = mirror.segments(journal.folder)
+    first, second = Path(segment).read_bytes().splitlines(keepends=True)
+    body = first.rpartition(b',"crc":"')[0].replace(b"as it was", b"never was")
+    Path(segment).write_bytes(body + b',"crc":"%08x"}\n' % zlib.crc32(body) + second)
+
+    problems = verify(Journal(journal.folder)).problems
+
+    assert problems == [f"mirror {Path(segment).name}:1 and event 1 differ"]
+
+
+@pytest.mark.req("REL-06")
+def test_journal_that_was_put_back_and_written_on_is_named(journal: Journal) -> None:
+    """By hooks, who have no time to ask the mirror: soon its numbers are ahead of it again."""
+    journal.append("x", {"n": 1})
+    journal.close()
+    before = {path: path.read_bytes() for path in Path(journal.folder).glob("journal.db*")}
+    for number in range(2, 5):
+        journal.append("x", {"n": number})
+    journal.close()
+    for path, data in before.items():
+        path.write_bytes(data)
+    hook = Journal(journal.folder, checkpoint=False)
+    for number in range(10, 16):
+        hook.append("x", {"n": number})
+    hook.let_go()
+
+    with pytest.raises(JournalDamaged, match="event 4 is not the one in its mirror"):
+        reading.last_seq(Journal(journal.folder))

@@ -147,7 +147,8 @@ PEAK = """
 import re, sys
 from standfast.surfaces.cli import main
 status = main(["brief", "mine"])
-print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
+with open("/proc/self/status", encoding="utf-8") as told:
+    print(re.search(r"VmHWM:\\s+(\\d+)", told.read())[1], file=sys.stderr)
 sys.exit(status)
 """
 

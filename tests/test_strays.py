@@ -402,3 +402,24 @@ def test_fact_of_a_commit_that_was_told_as_failed_is_taken_once(
     assert (new, again) == (2, 0)
     assert facts(journal) == [{"id": "kept"}, {"id": "other"}, {"id": "kept"}]
     assert not spool.is_used(journal.folder)
+
+
+@pytest.mark.req("REL-06")
+def test_spool_that_was_cut_off_is_told_once_and_gets_its_room_back(
+    journal: Journal, temporaries: list[str]
+) -> None:
+    for number in range(3):
+        spool.keep(journal.folder, "tool", {"n": number})
+    path = Path(journal.folder, "spool")
+    whole = path.stat().st_size
+    os.truncate(path, 3 * spool.SLOT_BYTES)
+
+    problems = verify(journal).problems
+    strays.merge(journal, temporaries)
+    again = strays.merge(journal, temporaries)
+
+    assert problems == ["the spool was cut off at byte 49,152"]
+    assert facts(journal) == [{"n": 0}, {"n": 1}]
+    assert len(facts(journal, "gap")) == 1
+    assert (path.stat().st_size, again) == (whole, 0)
+    assert verify(journal).problems == []

@@ -23,6 +23,7 @@ from standfast.journal import reading
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from standfast.journal.folds import Row
     from standfast.journal.reading import Event
     from standfast.journal.store import Journal
 
@@ -43,6 +44,11 @@ def line_of(event: Event) -> bytes:
         f'"origin":{_text(origin)},"hash":"{link.hex()}","payload":{payload}'
     ).encode()
     return body + b',"crc":"%08x"}\n' % zlib.crc32(body)
+
+
+def line_of_row(row: Row) -> bytes:
+    """The same for a row of the table, which has the stream among its columns."""
+    return line_of(reading.Event._make((*row[:2], *row[3:])))
 
 
 def _name(name: str | None) -> str:
@@ -105,6 +111,21 @@ def lines(folder: str) -> Iterator[tuple[str, int, bytes]]:
 def last_seq(folder: str) -> int:
     """The newest event that the mirror holds; 0 when it holds none."""
     return _tail(folder)[2]
+
+
+def newest(folder: str) -> tuple[int, str]:
+    """The same, with its hash: whether it is the journal's own event is another question."""
+    path, length, last = _tail(folder)
+    if path is None:
+        return 0, ""
+    fd = _open(path, os.O_RDONLY)
+    try:
+        start = max(0, length - _WINDOW)
+        line = os.pread(fd, length - start, start).splitlines(keepends=True)[-1]
+    finally:
+        os.close(fd)
+    found = parse(line)
+    return last, str(found.get("hash", "")) if found else ""
 
 
 def catch_up(journal: Journal) -> None:

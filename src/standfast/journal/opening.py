@@ -64,7 +64,7 @@ def _connect_once(path: str, *, checkpoint: bool) -> apsw.Connection:
     # asked before SQLite makes it anew.
     folder = os.path.dirname(path)
     damage.refuse(folder)
-    mirrored = _mirrored(folder) if checkpoint else 0
+    mirrored, link = _newest(folder) if checkpoint else (0, "")
     database.refuse_irregular(path)
     log = damage.log_of(path)
     connection = database.connect(path, checkpoint=checkpoint)
@@ -80,7 +80,24 @@ def _connect_once(path: str, *, checkpoint: bool) -> apsw.Connection:
         raise JournalDamaged(
             f"the journal ends at event {last}, but its mirror holds {mirrored}", file=path
         )
+    if link:
+        _refuse_another(connection, mirrored, link, path)
     return connection
+
+
+def _refuse_another(connection: apsw.Connection, seq: int, link: str, path: str) -> None:
+    """Put back and written on since, or beside another's mirror: the numbers alone look right."""
+    row = connection.execute("SELECT hex(hash) FROM events WHERE seq = ?", (seq,)).fetchone()
+    if row is not None and str(row[0]).lower() != link:
+        raise JournalDamaged(
+            f"event {seq} is not the one in its mirror: one of them was put back", file=path
+        )
+
+
+def _newest(folder: str) -> tuple[int, str]:
+    from standfast.journal import mirror
+
+    return mirror.newest(folder)
 
 
 def _mirrored(folder: str) -> int:

@@ -28,6 +28,7 @@ FILE = "spool"
 SLOTS = 64
 SLOT_BYTES = 16 * 1024
 BODY_LIMIT = SLOT_BYTES - 16
+CUT_OFF = 0  # stands for the slots that a shorter file no longer has
 _MAGIC = b"SFSPOOL1"
 _COUNTS = (0, 512)  # where the two counts stand: what spoils one sector leaves the other
 _TRIES, _PAUSE_S = 20, 0.005
@@ -146,6 +147,8 @@ def strays(folder: str) -> Iterator[tuple[int, Stray | str]]:
         for slot in range(1, SLOTS):
             if _is_taken(fd, slot):
                 yield slot, _read(fd, slot)
+        if _is_short(fd):
+            yield CUT_OFF, f"the spool was cut off at byte {os.fstat(fd).st_size:,}"
     finally:
         os.close(fd)
 
@@ -163,7 +166,7 @@ def is_used(folder: str) -> bool:
     except FileNotFoundError:
         return False
     try:
-        return any(_is_taken(fd, slot) for slot in range(1, SLOTS))
+        return _is_short(fd) or any(_is_taken(fd, slot) for slot in range(1, SLOTS))
     finally:
         os.close(fd)
 
@@ -189,6 +192,8 @@ def clear(folder: str, slots: Mapping[int, str]) -> None:
     try:
         if not try_lock(fd):
             return
+        if CUT_OFF in slots and _is_short(fd):
+            _make_whole(fd)
         for slot, mark in slots.items():
             held = _read(fd, slot)
             if (held if isinstance(held, str) else held.id) == mark:
@@ -212,6 +217,17 @@ def _header(body: bytes) -> bytes:
     from zlib import crc32  # a hook whose journal answers needs none
 
     return _MAGIC + len(body).to_bytes(4, "big") + crc32(body).to_bytes(4, "big")
+
+
+def _make_whole(fd: int) -> None:
+    """Take the room back, every block of it."""
+    size = os.fstat(fd).st_size
+    os.pwrite(fd, bytes(SLOTS * SLOT_BYTES - size), size)
+
+
+def _is_short(fd: int) -> bool:
+    """Whether somebody cut it off: what was in the slots behind is gone, and so is their room."""
+    return os.fstat(fd).st_size < SLOTS * SLOT_BYTES
 
 
 def _is_taken(fd: int, slot: int) -> bool:

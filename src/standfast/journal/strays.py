@@ -132,6 +132,11 @@ def _is_new(tx: Writing, mark: str) -> bool:
 
 
 def _take_spooled(tx: Writing, slot: int, stray: Stray | str) -> bool:
+    if slot == spool.CUT_OFF:
+        if not _is_new(tx, str(stray)):
+            return False
+        tx.append("gap", {"facts": 1, "why": f"{stray}: what stood behind is lost"}, STANDFAST)
+        return True
     if isinstance(stray, str):
         return _refuse_once(tx, f"slot {slot} {stray}", f"spool slot {slot}", "it does not check")
     return _once(tx, stray, spool.origin(stray))
