@@ -361,3 +361,19 @@ def test_draft_whose_maker_died_goes_with_the_next_replace(tmp_path: Path) -> No
     os.close(maker)
 
     assert sorted(os.listdir(tmp_path)) == [at_work.name, other.name, "a"]
+
+
+def test_copy_has_zeros_where_a_sector_cannot_be_read(tmp_path: Path, monkeypatch: Any) -> None:
+    data = bytes(range(256)) * 24
+    (tmp_path / "a").write_bytes(data)
+    real = os.pread
+
+    def failing(fd: int, size: int, at: int) -> bytes:
+        if at < 1_024 + 512 and at + size > 1_024:
+            raise OSError(errno.EIO, "the disk fails")
+        return real(fd, size, at)
+
+    monkeypatch.setattr(os, "pread", failing)
+    disk.copy(str(tmp_path / "a"), str(tmp_path / "b"))
+
+    assert (tmp_path / "b").read_bytes() == data[:1_024] + bytes(512) + data[1_536:]

@@ -25,6 +25,7 @@ READ_LIMIT = 4 * 1024 * 1024
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _DRAFT = ".draft"
+_SECTOR = 512
 _FULL_FSYNC = 51  # macOS F_FULLFSYNC: plain fsync there leaves the data in the drive's cache
 _NOT_SYNCABLE = {errno.EINVAL, errno.ENOTSUP}  # a folder on a filesystem that has no such thing
 
@@ -159,15 +160,20 @@ def is_free(fd: int) -> bool:
 
 
 def copy(source: str, target: str) -> None:
-    """Make a synced copy of a regular file under a new name; cleaned up on failure."""
+    """Make a synced copy of a regular file under a new name; cleaned up on failure.
+
+    Sectors that cannot be read any more are zeros in the copy.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     given = open_regular(source)
     try:
         made = os.open(target, flags, FILE_MODE)
         try:
             _give(made, os.stat(os.path.dirname(target)))
-            while part := os.read(given, 1 << 20):
+            at = 0
+            while part := _read_part(given, at, 1 << 20):
                 write_all(made, part)
+                at += len(part)
             sync_fd(made)
         except BaseException:
             forget(target)
@@ -176,6 +182,20 @@ def copy(source: str, target: str) -> None:
             os.close(made)
     finally:
         os.close(given)
+
+
+def _read_part(fd: int, at: int, size: int) -> bytes:
+    """What can be read: where the disk fails, smaller and smaller parts are tried."""
+    try:
+        return os.pread(fd, size, at)
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+    if size <= _SECTOR:
+        return bytes(min(size, max(0, os.fstat(fd).st_size - at)))
+    half = size // 2
+    first = _read_part(fd, at, half)
+    return first + _read_part(fd, at + half, half) if len(first) == half else first
 
 
 def write_all(fd: int, data: bytes) -> None:
@@ -253,12 +273,12 @@ def swap(first_folder: int, first: str, second_folder: int, second: str) -> bool
     raise OSError(code, os.strerror(code), second)
 
 
-def disk_error(error: OSError, path: str) -> DiskFailed | UnsafePath:
-    """Say an operating-system error in the user's terms."""
+def disk_error(error: OSError, path: str, act: str = "write") -> DiskFailed | UnsafePath:
+    """Say an operating-system error in the user's terms; *act* is what could not be done."""
     reason = error.strerror or str(error)
     if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO}:
         return UnsafePath(f"not a regular file: {reason}", file=path)
-    return DiskFailed(f"cannot write: {reason}", file=path)
+    return DiskFailed(f"cannot {act}: {reason}", file=path)
 
 
 # Opening what others wrote.

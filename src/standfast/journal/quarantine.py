@@ -8,6 +8,7 @@ whole; what a crash leaves under such a name is swept. Nothing ever deletes a wh
 from __future__ import annotations
 
 import calendar
+import errno
 import os
 import re
 import shutil
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 FOLDER = "quarantine"
 FILES = ("journal.db", "journal.db-wal", "journal.db-shm", "journal.db-journal", spool.FILE)
 _PARTIAL = ".partial"
+_NO_FILE_OF_OURS = {
+    *(errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.ENOTDIR, errno.ENXIO, errno.ENODEV)
+}
 _NAME = re.compile(r"(\d{8}T\d{6})\.(\d{6})Z", re.ASCII)
 
 
@@ -37,10 +41,10 @@ def copy_aside(folder: str) -> str:
     sweep(folder)
     partial = os.path.join(above, _new_name(above) + _PARTIAL)
     try:
-        os.mkdir(partial, disk.FOLDER_MODE)
+        disk.make_folder(partial)
         for name in FILES:
             _copy(folder, partial, name)
-        os.mkdir(os.path.join(partial, mirror.FOLDER), disk.FOLDER_MODE)
+        disk.make_folder(os.path.join(partial, mirror.FOLDER))
         for path in mirror_files(folder):
             _copy(folder, partial, os.path.relpath(path, folder))
         disk.sync_folder(os.path.join(partial, mirror.FOLDER))
@@ -66,7 +70,7 @@ def workplace(folder: str) -> Iterator[str]:
     """A folder where SQLite may write to copies of copies; empty before, gone afterwards."""
     path = os.path.join(folder, FOLDER, "work")
     drop(path)
-    os.mkdir(path, disk.FOLDER_MODE)
+    disk.make_folder(path)
     try:
         yield path
     finally:
@@ -135,11 +139,16 @@ def mirror_files(folder: str) -> Iterator[str]:
 
 
 def is_plain(path: str, largest: int | None = None) -> bool:
-    """Whether a regular file stands there, not larger than it may be."""
+    """Whether a regular file stands there, not larger than it may be.
+
+    One that cannot be opened may hold the only copy of something: then there is no repair yet.
+    """
     try:
         fd = disk.open_regular(path)
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno in _NO_FILE_OF_OURS:
+            return False
+        raise disk.disk_error(error, path, "read") from error
     try:
         return largest is None or os.fstat(fd).st_size <= largest
     finally:

@@ -208,6 +208,9 @@ def _mirror_anew(journal: Journal, copy: str) -> None:
             disk.forget(path)
         else:
             quarantine.set_aside(path, copy)
+    for path in dropping.base_files(journal.folder):
+        if not quarantine.is_plain(path):
+            quarantine.set_aside(path, copy)
     connection = database.connect(journal.path)
     try:
         mirror.write_anew(journal.folder, reading.all_events(connection))
