@@ -35,6 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for name, part in parts.PARTS.items():
             if options.only in {None, name}:
                 _run(name, part, parts.Run(folder, options.seed, counted, _tell, options.slice))
+                tally.write(counted, options.result)  # what a run that is ended early has done
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     tally.write(counted, options.result)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from standfast.testing.faults.worlds import World
 
 WORD = "quicksilver"  # in every new fact of an act, and nowhere else
+NEXT = ("status",)  # any command will do
 NEW_SESSION = "9a3d0000-aaaa-4bbb-8ccc-ddddeeee0000"
 
 
@@ -37,7 +38,7 @@ class Act(NamedTuple):
     given: Callable[[World], bytes] = lambda _: b""  # what it reads on stdin
     new: Callable[[Seen], int] | None = None  # how often its new fact is there: once at most
     holds: Callable[[World, Seen], bool] | None = None  # what else its success promises
-    recovery: tuple[str, ...] = ("status",)  # what a person does when it was cut short
+    recovery: tuple[str, ...] = NEXT  # what a person does when it was cut short
     repeats: bool = True  # doing it twice is no mistake
     drops: bool = False  # old events go, as it should be
     dear: bool = False  # starts many processes: a slice leaves most of it out

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast.journal import decisions
 from standfast.journal.verify import verify
 from standfast.testing.faults import perform, worlds
+from standfast.testing.faults.acts import NEXT
 from standfast.testing.faults.look import Seen, litter, look, whole_files
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def spoken(act: Act, answer: Answer) -> list[Finding]:
 
 def recovered(world: World, act: Act, before: Before, *, acknowledged: bool) -> list[Finding]:
     """After the next command of any kind, as a user would call it."""
-    if act.recovery != ("status",):
+    if act.recovery != NEXT:
         perform.command(world, *act.recovery)
     answer = perform.command(world, "status", "--json")
     if answer.status != 0:
@@ -75,13 +76,13 @@ def recovered(world: World, act: Act, before: Before, *, acknowledged: bool) -> 
         found.append(Finding(what, words))
     if judged.status != 0:
         found.append(Finding("wedged", f"cannot be looked at: {judged.status} {judged.err[-300:]}"))
-    return [*found, *_repeated(world, act)]
+    if litter(world) or not (acknowledged or act.dear):
+        found += _repeated(world, act)
+    return found
 
 
 def _repeated(world: World, act: Act) -> list[Finding]:
     """Whoever does it again succeeds, and a draft that a crash left is gone then."""
-    if act.dear and not litter(world):
-        return []
     answer = act.perform(world)
     if answer.status != 0 and act.repeats:
         return [Finding("wedged", f"again: {answer.status} {(answer.err or answer.out)[-300:]}")]

@@ -70,7 +70,7 @@ def no_compiler() -> str | None:
 def sweep(run: Run) -> Figures:
     """Every act must be in it: what is missing counts as wrong."""
     run.tally.find(f"wrong no act tries `{name}`" for name in acts.missing())
-    thin, twice = (11, 4) if run.slice else (1, 450)
+    thin, twice = (16, 3) if run.slice else (1, 260)
     swept = crew.sweep(run.place("sweep"), run.seed, thin=thin, twice=twice, tell=run.tell)
     run.tally.injected += swept.injected
     run.tally.find(swept.findings)
@@ -193,7 +193,7 @@ def odd_canaries(run: Run) -> None:
 
 def model(run: Run) -> Figures:
     """Any sequence of steps against a plain model of what must be there."""
-    steps = 2_000 if run.slice else 60_000
+    steps = 2_000 if run.slice else 30_000
     try:
         return {"steps": run_model(run.seed, steps)}
     except Exception as error:  # noqa: BLE001  # a broken promise is told by raising

@@ -75,6 +75,7 @@ def _try(trier: Sweep, trials: Iterable[Trial]) -> None:
 def _catch(trier: Sweep, name: str) -> None:
     canary = next(each for each in SWEPT if each.name == name)
     trials = [trial for act in canary.acts for trial in trier.trials(ACTS[act])]
+    random.Random(name).shuffle(trials)  # most bugs show late, and in many trials
     perform.PLANTED.append(canary.plant)
     for trial in trials:
         found = trier.run(trial)

@@ -17,6 +17,7 @@ from standfast.journal.verify import verify
 from standfast.surfaces.cli.context import Context
 from standfast.surfaces.cli.screen import Screen
 from standfast.testing.faults import judge, perform, worlds
+from standfast.testing.faults.acts import NEXT
 from standfast.testing.faults.judge import Finding
 from standfast.testing.faults.look import Seen, litter, look
 
@@ -70,6 +71,9 @@ def by_command(world: World) -> list[Finding]:
 
 
 def _recovered(world: World, script: Script, expected: Expected) -> Iterator[Finding]:
+    for act in script.steps:
+        if act.recovery != NEXT:
+            perform.command(world, *act.recovery)
     context = _context()
     try:
         context.heal()
