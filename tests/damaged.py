@@ -102,10 +102,10 @@ def told(folder: Path) -> list[Event] | StandfastError:
 
 
 def facts(folder: Path) -> list[Event]:
-    """Every event but those that tell of a repair."""
+    """Every event but those that tell of a repair, and of what it lost."""
     found = told(folder)
     assert isinstance(found, list), found
-    return [event for event in found if event.kind != KIND]
+    return [event for event in found if event.kind not in {KIND, "gap"}]
 
 
 def mend(folder: Path) -> Repaired:

@@ -55,6 +55,7 @@ from standfast.journal import decisions as deciding
 from standfast.journal import dropping, mirror, reading, spool, strays
 from standfast.journal.author import Author
 from standfast.journal.losses import KIND
+from standfast.journal.pages import Pages
 from standfast.journal.reading import Event
 from standfast.journal.repair import repair
 from standfast.journal.store import Journal
@@ -508,6 +509,258 @@ def test_events_are_dropped_from_a_journal_with_known_losses(folder: Path) -> No
     assert dropped == 27
     assert report.problems == []
     assert report.missing == [(40, 40)]
+
+
+# Two histories for the same numbers.
+
+
+def put_back(folder: Path) -> list[Event]:
+    """A journal of which an old copy was put back; what it holds now."""
+    journal = Journal(str(folder))
+    fill(journal, 5)
+    journal.close()
+    with_checksums(folder)
+    old = (folder / DATABASE).read_bytes()
+    kept = facts(folder)
+    journal = Journal(str(folder))
+    fill(journal, 7)
+    journal.mirror()
+    journal.close()
+    for name in (LOG, INDEX):
+        (folder / name).unlink(missing_ok=True)
+    (folder / DATABASE).write_bytes(old)
+    return kept
+
+
+def write_on(folder: Path, count: int) -> list[Event]:
+    """As hooks do, which never ask the mirror; all events there are then."""
+    journal = Journal(str(folder), checkpoint=False)
+    for number in range(count):
+        journal.append("prompt", {"text": f"do {number}"}, Author("user", session="hook"))
+    found = list(reading.events(journal, reading.Filter()))
+    journal.let_go()
+    return found
+
+
+def newest(folder: Path, kind: str) -> dict[str, Any]:
+    """What the newest event of a kind says."""
+    found = told(folder)
+    assert isinstance(found, list)
+    payload: dict[str, Any] = json.loads([e for e in found if e.kind == kind][-1].payload)
+    return payload
+
+
+def kinds(folder: Path) -> list[str]:
+    found = told(folder)
+    assert isinstance(found, list)
+    return [event.kind for event in found]
+
+
+@pytest.mark.req("REL-06")
+@pytest.mark.parametrize("count", [1, 4, 9, 30])
+def test_database_that_was_put_back_and_written_on_is_the_truth_and_the_fork_is_named(
+    tmp_path: Path, count: int
+) -> None:
+    folder = tmp_path / "standfast"
+    kept = put_back(folder)
+    mirrored = mirror.last_seq(str(folder))
+    truth = write_on(folder, count)
+
+    mended = mend(folder)
+
+    forked = [(len(kept) + 1, mirrored)]
+    words = f"events {len(kept) + 1} to {mirrored} stand differently in the mirror"
+    assert facts(folder) == truth
+    assert mended.missing == []
+    assert mended.as_dict()["forked"] == forked
+    assert [said for said in mended.damaged if said.startswith(words) and MIRROR in said]
+    assert newest(folder, KIND)["forked"] == [list(forked[0])]
+    assert "the mirror told otherwise" in newest(folder, "gap")["why"]
+    assert verify(Journal(str(folder))).forked == forked
+    lines = (Path(str(mended.quarantine)) / MIRROR).read_bytes().splitlines()
+    assert len(lines) == mirrored
+
+
+@pytest.mark.req("REL-06")
+@pytest.mark.parametrize("others", [3, 60])
+def test_mirror_of_another_journal_replaces_nothing(
+    sample: Sample, folder: Path, tmp_path: Path, others: int
+) -> None:
+    other = Journal(str(tmp_path / "other"))
+    fill(other, others)
+    other.mirror()
+    last = reading.last_seq(other)
+    other.close()
+    shutil.rmtree(folder / "mirror")
+    shutil.copytree(tmp_path / "other" / "mirror", folder / "mirror")
+
+    mended = mend(folder)
+
+    assert facts(folder) == sample.truth
+    assert mended.missing == []
+    assert mended.as_dict()["forked"] == [(1, last)]
+
+
+@pytest.mark.req("REL-06")
+def test_mirror_that_goes_on_from_the_database_is_taken_in_full(tmp_path: Path) -> None:
+    folder = tmp_path / "standfast"
+    kept = put_back(folder)
+    lines = [mirror.parse(line) for _, _, line in mirror.lines(str(folder))]
+
+    mended = mend(folder)
+
+    assert [event.hash.hex() for event in facts(folder)] == [line["hash"] for line in lines if line]
+    assert len(lines) > len(kept)
+    assert mended.as_dict()["forked"] == []
+    assert mended.is_unsure  # a mirror lags: more may have been recorded
+
+
+@pytest.mark.req("REL-06")
+def test_mirror_is_believed_where_the_database_cannot_be_read(tmp_path: Path) -> None:
+    folder = tmp_path / "standfast"
+    put_back(folder)
+    write_on(folder, 4)
+    (folder / DATABASE).write_bytes(b"")
+    (folder / LOG).unlink()
+    lines = [mirror.parse(line) for _, _, line in mirror.lines(str(folder))]
+
+    mended = mend(folder)
+
+    assert [event.hash.hex() for event in facts(folder)] == [line["hash"] for line in lines if line]
+    assert mended.as_dict()["forked"] == []
+    assert mended.is_unsure
+
+
+# What nobody can know.
+
+
+def smashed_end(folder: Path) -> None:
+    """Everything but the oldest pages is noise, and there is no mirror."""
+    with_checksums(folder)
+    shutil.rmtree(folder / "mirror")
+    data = (folder / DATABASE).read_bytes()
+    found = Pages(data, b"")
+    rights = [n for n in range(1, len(data) // 2_048 + 1) if _holds_after(found, data, n, 20)]
+    for number in rights:
+        noise = random.Random(number).randbytes(2_048)
+        data = data[: (number - 1) * 2_048] + noise + data[number * 2_048 :]
+    (folder / DATABASE).write_bytes(data)
+
+
+def _holds_after(pages: Pages, data: bytes, number: int, seq: int) -> bool:
+    """Whether a page has a row of the events after this one, or of an index on them."""
+    page = data[(number - 1) * 2_048 : number * 2_048]
+    for key, values in pages._rows(page, number):
+        is_event = len(values) == 11 and key > seq
+        if is_event or (key == 0 and isinstance(values[-1], int) and values[-1] > seq):
+            return True
+    return False
+
+
+@pytest.mark.req("REL-06")
+def test_end_that_cannot_be_read_is_told_as_unknown_and_missing_ids_are_named(
+    sample: Sample, folder: Path
+) -> None:
+    smashed_end(folder)
+    used = [json.loads(e.payload)["id"] for e in sample.truth if e.kind == "decision.noted"]
+
+    mended = mend(folder)
+
+    kept = facts(folder)
+    left = [json.loads(e.payload)["id"] for e in kept if e.kind == "decision.noted"]
+    first = used[len(left)]
+    assert 0 < len(kept) < len(sample.truth)
+    assert kept == sample.truth[: len(kept)]
+    assert mended.is_unsure
+    assert mended.as_dict()["complete"] is False
+    assert mended.as_dict()["ids"] == [(first, used[-1])]
+    assert newest(folder, KIND)["unsure"] is True
+    gap = newest(folder, "gap")
+    assert f"decisions {first} to {used[-1]} are missing" in gap["why"]
+    assert gap["facts"] >= len(used) - len(left)
+    assert verify(Journal(str(folder))).is_unsure
+
+
+@pytest.mark.req("REL-06")
+@pytest.mark.parametrize("gone", [(DATABASE, LOG, INDEX), ("mirror",)], ids=str)
+def test_losses_are_known_only_where_the_end_of_the_database_is(
+    folder: Path, gone: tuple[str, ...]
+) -> None:
+    for name in gone:
+        shutil.rmtree(folder / name) if name == "mirror" else (folder / name).unlink()
+    if gone == ("mirror",):
+        with_checksums(folder, "DELETE FROM events WHERE seq = 5")
+
+    mended = mend(folder)
+
+    assert mended.is_unsure == (LOG in gone)
+    assert ("unsure" in newest(folder, KIND)) == (LOG in gone)
+
+
+@pytest.mark.req("REL-06")
+def test_repair_that_lost_nothing_tells_of_no_gap(folder: Path) -> None:
+    harm(folder)
+
+    mended = mend(folder)
+
+    assert mended.as_dict()["complete"] is True
+    assert "gap" not in kinds(folder)
+
+
+@pytest.mark.req("REL-06")
+def test_loss_is_told_as_a_gap_once(folder: Path) -> None:
+    shutil.rmtree(folder / "mirror")
+    with_checksums(folder, "DELETE FROM events WHERE seq IN (5, 6, 11)")
+    mend(folder)
+    first = newest(folder, "gap")
+    flip(folder / MIRROR, 1_000)
+    mend(folder)
+    again = kinds(folder).count("gap")
+    shutil.rmtree(folder / "mirror")
+    with_checksums(folder, "DELETE FROM events WHERE seq IN (7, 30)")
+    mend(folder)
+
+    assert first["facts"] == 3
+    assert again == 1
+    assert newest(folder, "gap")["facts"] == 2
+    assert kinds(folder).count("gap") == 2
+
+
+@pytest.mark.req("REL-06")
+def test_command_never_says_that_nothing_is_lost_where_nobody_knows(repo: Path) -> None:
+    folder = record(repo, "one", "two", "three")
+    for name in (DATABASE, LOG, INDEX):
+        (folder / name).unlink(missing_ok=True)
+
+    said = done(call("-C", str(repo), "journal", "repair"))
+    verified = done(call("-C", str(repo), "journal", "verify"))
+    status = done(call("-C", str(repo), "status"))
+
+    assert "Repaired: 3 events kept, none known to be lost." in said.out
+    assert "what could not be read may have held more" in said.out
+    assert "Lost before the last repair: none that is known; what could not be read" in verified.out
+    assert "LOST" in status.out
+    assert "may have held more" in status.out
+
+
+@pytest.mark.req("REL-06")
+def test_command_tells_of_a_fork(repo: Path, tmp_path: Path) -> None:
+    folder = record(repo, "one", "two")
+    other = Journal(str(tmp_path / "other"))
+    fill(other, 3)
+    other.mirror()
+    other.close()
+    shutil.rmtree(folder / "mirror")
+    shutil.copytree(tmp_path / "other" / "mirror", folder / "mirror")
+
+    said = done(call("-C", str(repo), "journal", "repair"))
+    verified = done(call("-C", str(repo), "journal", "verify"))
+
+    assert "2 events kept, none lost, others only in the quarantine." in said.out
+    assert "events 1 to 4 stand differently in the mirror" in said.out
+    assert "Otherwise in a mirror, which is in the quarantine: events 1 to 4." in verified.out
+    assert "the mirror told otherwise" in done(call("-C", str(repo), "status")).out
+    assert sorted(decisions(repo)) == ["one", "two"]
 
 
 # A crash anywhere, and again.

@@ -169,6 +169,23 @@ def test_event_after_a_loss_needs_a_checksum_and_is_sealed() -> None:
 
 
 @pytest.mark.req("REL-06")
+def test_line_that_follows_from_the_database_since_a_fork_is_no_fork() -> None:
+    """The mirror went on over a fork; the page of its last event is gone."""
+    truth = rows("a", "b", "b", "b")
+    fork = rows("a", "c", "c", "a")
+    claims = claims_of(truth[3], *fork[1:])
+    for row in truth[:3]:
+        claims.add(row).is_sound = True
+
+    taken: list[Row] = []
+    choice = choose(claims, lambda row: taken.append(row) is None)
+
+    assert taken == truth
+    assert [(found.first, found.last) for found in choice.forked] == [(2, 4)]
+    assert choice.missing == []
+
+
+@pytest.mark.req("REL-06")
 def test_what_stands_before_the_base_is_not_looked_at() -> None:
     truth = rows("a", "b", "a", "b")
     base = Start(2, {"session:a": truth[0][10], "session:b": truth[1][10]})

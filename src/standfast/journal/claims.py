@@ -29,17 +29,24 @@ _LARGEST_SEQ = 10**15
 class Claim:
     """One event, and what speaks for it besides its hash."""
 
-    __slots__ = ("mirrored", "pages", "row")
+    __slots__ = ("file", "is_sound", "mirrored", "pages", "row")
 
     def __init__(self, row: Row) -> None:
         self.row = row
         self.mirrored = False
+        self.file = ""  # of the mirror, where a line there says so
         self.pages: list[Check] = []
+        self.is_sound = False  # whether SQLite would read a page that says so
 
     @property
     def is_likely(self) -> bool:
         """Whether a line's or a page's own checksum says that these are the bytes once written."""
         return self.mirrored or any(checks() for checks in self.pages)
+
+    @property
+    def is_only_mirrored(self) -> bool:
+        """Whether nothing of the database, in whatever version, says the same."""
+        return self.mirrored and not self.pages
 
 
 class Claims:
@@ -48,6 +55,7 @@ class Claims:
     def __init__(self) -> None:
         self.by_seq: dict[int, list[Claim]] = {}
         self.known = 0
+        self.end: int | None = None  # the newest number in the table, if the way to it checks
         self.bases: list[bytes] = []
         self.damaged: list[str] = []
 
@@ -86,6 +94,7 @@ def gather(pieces: Pieces, pages: Pages) -> Claims:
     """Read everything once."""
     claims = Claims()
     _from_pages(pages, claims)
+    claims.end = pages.newest_key("events")
     if pages.frames.sound < len(pages.frames.frames):
         claims.damaged.append("the write-ahead log")
     _from_mirror(pieces.folder, claims)
@@ -103,7 +112,9 @@ def _from_pages(pages: Pages, claims: Claims) -> None:
         claims.bases += _base(record)
         row = as_row(record)
         if row is not None and record.sound:
-            claims.add(row).pages.append(record.checks)
+            claim = claims.add(row)
+            claim.pages.append(record.checks)
+            claim.is_sound = True
         elif row is not None:
             behind.append((row, record))
     if not _is_left_over(behind, claims):
@@ -180,7 +191,8 @@ def _from_mirror(folder: str, claims: Claims) -> None:
             if words not in claims.damaged:
                 claims.damaged.append(words)
             continue
-        claims.add(row).mirrored = True
+        claim = claims.add(row)
+        claim.mirrored, claim.file = True, os.path.join(mirror.FOLDER, os.path.basename(path))
 
 
 def _lines(folder: str, claims: Claims) -> Iterator[tuple[str, bytes]]:

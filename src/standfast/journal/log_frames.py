@@ -54,6 +54,20 @@ class Frames:
                 ends = number + 1
         return ends
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing that was written here since the log began again is beyond reading.
+
+        A frame of this log behind the last sound one may be what a killed writer left, or a
+        transaction that was acknowledged and damaged since: nobody can tell.
+        """
+        if len(self._log) <= LOG_HEADER:
+            return self._known == 0
+        at = LOG_HEADER + self.sound * self._step
+        is_more = at + 16 <= len(self._log) and self._log[at + 8 : at + 16] == self._salts()
+        is_read = self.sound == len(self.frames) and self.sound >= max(self._known, 1)
+        return is_read and not is_more
+
     def checks(self, number: int) -> bool:
         """Whether a frame's own bytes are what was written."""
         at = LOG_HEADER + number * self._step

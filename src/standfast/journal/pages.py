@@ -17,7 +17,9 @@ from standfast.journal.log_frames import Frames
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_TABLE_LEAF, _INDEX_LEAF = 0x0D, 0x0A
+_TABLE_LEAF, _INDEX_LEAF, _TABLE_INNER = 0x0D, 0x0A, 0x05
+_DEEPEST = 20  # steps from the root of a table to its leaves
+_SCHEMA_COLUMNS = 5
 _FIRST_HEADER = 100
 _LARGEST = 256 * 1024 * 1024  # a record; the base of dropped events may be large
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
@@ -59,7 +61,7 @@ class Pages:
         self._log = log
         self.size, self._usable = _sizes(file)
         self.frames = Frames(log, self.size, known)
-        self._newest = {frame.page: frame.start for frame in self.frames.frames}
+        self._newest = {frame.page: at for at, frame in enumerate(self.frames.frames)}
 
     def records(self) -> Iterator[Record]:
         """Every row of every leaf page, in all versions there are."""
@@ -83,6 +85,35 @@ class Pages:
                 return self._log[frame.start : frame.start + self.size], self.frames.checks(at)
         page = self._file[: self.size]
         return page, len(page) == self.size and page_checks(page)
+
+    def newest_key(self, table: str) -> int | None:
+        """The highest rowid of a table, 0 if it is empty; None unless every step to it checks."""
+        number = self._root(table) if self.frames.is_whole else None
+        for _ in range(_DEEPEST):
+            if number is None or not self._checks(number):
+                return None
+            page = self._page(number)
+            if page[0] != _TABLE_INNER:
+                return _last_key(page)
+            (number,) = struct.unpack_from(">I", page, 8)
+        return None
+
+    def _root(self, table: str) -> int | None:
+        """Where a table begins, by the newest word of the schema that checks."""
+        root: int | None = None
+        for record in self.records():
+            if len(record.values) == _SCHEMA_COLUMNS and record.values[:2] == ("table", table):
+                found = record.values[3]
+                root = found if isinstance(found, int) and record.checks() else root
+        return root
+
+    def _checks(self, number: int) -> bool:
+        """Whether a page is what the newest transaction left, and all there."""
+        at = self._newest.get(number)
+        if at is not None:
+            return self.frames.checks(at)
+        page = self._file[(number - 1) * self.size : number * self.size]
+        return number > 1 and len(page) == self.size and page_checks(page)
 
     def _rows(self, page: bytes, number: int) -> Iterator[tuple[int, tuple[Value, ...]]]:
         at = _FIRST_HEADER if number == 1 else 0
@@ -135,7 +166,7 @@ class Pages:
     def _page(self, number: int) -> bytes:
         """A page as the newest transaction left it."""
         if number in self._newest:
-            start = self._newest[number]
+            start = self.frames.frames[self._newest[number]].start
             return self._log[start : start + self.size]
         start = (number - 1) * self.size
         if number < 1 or start + self.size > len(self._file):
@@ -162,6 +193,18 @@ def page_checks(page: bytes) -> bool:
         first = first + one + second & _WORDS
         second = second + other + first & _WORDS
     return struct.pack("<II", first, second) == page[-8:]
+
+
+def _last_key(page: bytes) -> int | None:
+    """The key of the last row on a leaf of a table."""
+    (count,) = struct.unpack_from(">H", page, 3)
+    if page[0] != _TABLE_LEAF:
+        return None
+    if count == 0:
+        return 0
+    (start,) = struct.unpack_from(">H", page, 8 + 2 * (count - 1))
+    _, at = _varint(page, start)
+    return _varint(page, at)[0]
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

@@ -17,18 +17,14 @@ import apsw
 from standfast import disk
 from standfast.errors import JournalDamaged, StandfastError
 from standfast.journal import base as bases
-from standfast.journal import chain, choosing, database, folds, opening, spool
-from standfast.journal.author import STANDFAST
+from standfast.journal import choosing, database, folds, opening, spool, telling
 from standfast.journal.base import Base
 from standfast.journal.losses import KIND
-from standfast.journal.payload import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from standfast.journal.choosing import Chosen
     from standfast.journal.claims import Claims
     from standfast.journal.folds import Row
+    from standfast.journal.telling import Outcome, Story
 
 # Not what was published: a face may know of decisions that are lost, so it is read as an edit.
 _REMEMBERED = {
@@ -36,7 +32,6 @@ _REMEMBERED = {
     "displaced": "SELECT * FROM displaced",
     "merged": "SELECT * FROM merged",
 }
-_RANGES_EACH = 4_000  # in one event: a payload is bounded
 _UNFIT = (apsw.ConstraintError, apsw.SQLError, apsw.MismatchError, apsw.TooBigError)
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _TAKEN = """
@@ -82,21 +77,7 @@ def foundation(claims: Claims) -> Foundation:
     return Foundation(Base(), None)
 
 
-class Story(NamedTuple):
-    """What the journal will tell of its repair."""
-
-    quarantine: str  # its name
-    at: int
-    found: list[str]  # by whoever noticed
-    pieces: list[str]  # in the quarantine that do not check
-
-    @property
-    def damaged(self) -> list[str]:
-        """All of it, in words."""
-        return [*self.found, *self.pieces]
-
-
-def build(path: str, claims: Claims, kept: Kept, story: Story, ground: Foundation) -> Chosen:
+def build(path: str, claims: Claims, kept: Kept, story: Story, ground: Foundation) -> Outcome:
     """Make a new database at *path*, whole and synced, whatever stood there."""
     base = ground.base
     forget(path)
@@ -112,7 +93,8 @@ def build(path: str, claims: Claims, kept: Kept, story: Story, ground: Foundatio
         chosen = choosing.choose(claims, lambda row: _take(connection, row), start)
         _remember(connection, kept)
         base.count(connection.execute(folds.NUMBERS, (chosen.last,)))
-        last = _tell(connection, chosen, story, _about(chosen, kept, story, ground))
+        outcome = telling.Outcome.of(chosen, claims.end, kept.numbers, base.counters)
+        last = telling.tell(connection, outcome, story, ground.about)
         base.count(connection.execute(folds.NUMBERS, (last,)))
         connection.executemany("INSERT INTO counters VALUES (?, ?)", base.counters.items())
         connection.execute("COMMIT")
@@ -122,7 +104,7 @@ def build(path: str, claims: Claims, kept: Kept, story: Story, ground: Foundatio
     finally:
         connection.close(True)  # noqa: FBT003  # apsw: close even where it reports errors
     _sync(path)
-    return chosen
+    return outcome
 
 
 def forget(path: str) -> None:
@@ -171,40 +153,6 @@ def _remember(connection: apsw.Connection, kept: Kept) -> None:
                 continue
     for stray in kept.strays:
         connection.execute(_TAKEN, stray)
-
-
-def _about(chosen: Chosen, kept: Kept, story: Story, ground: Foundation) -> dict[str, object]:
-    used = ground.base.counters
-    return {
-        "quarantine": story.quarantine,
-        "events": chosen.events,
-        "damaged": story.damaged,
-        "numbers": {p: last for p, last in kept.numbers.items() if last > used.get(p, 0)},
-        **ground.about,
-    }
-
-
-def _tell(
-    connection: apsw.Connection, chosen: Chosen, story: Story, about: dict[str, object]
-) -> int:
-    """The newest events: what was lost, so that nobody takes the rest for the whole."""
-    seq = chosen.last
-    for missing, sealed in _parts(chosen):
-        seq += 1
-        payload = encode({**about, "missing": missing, "sealed": sealed})
-        before = chosen.heads.get("repo", chain.START)
-        rest = (STANDFAST.actor, "", KIND, None, payload)
-        link = chain.link(before, seq, story.at, None, None, *rest)
-        connection.execute(_INSERT, (seq, story.at, "repo", None, None, *rest, link))
-        chosen.heads["repo"] = link
-    return seq
-
-
-def _parts(chosen: Chosen) -> Iterator[tuple[list[choosing.Range], list[tuple[int, str]]]]:
-    count = max(len(chosen.missing), len(chosen.sealed), 1)
-    for at in range(0, count, _RANGES_EACH):
-        part = slice(at, at + _RANGES_EACH)
-        yield chosen.missing[part], chosen.sealed[part]
 
 
 def remembered(pieces: str, work: str) -> Kept:

@@ -36,6 +36,7 @@ from standfast.journal import (
     quarantine,
     reading,
     rebuild,
+    telling,
     verify,
     whose,
 )
@@ -43,9 +44,9 @@ from standfast.journal.store import write_refused
 from standfast.journal.turnstile import Turnstile
 
 if TYPE_CHECKING:
-    from standfast.journal.choosing import Chosen, Range
-    from standfast.journal.rebuild import Story
+    from standfast.journal.choosing import Range
     from standfast.journal.store import Journal
+    from standfast.journal.telling import Outcome, Story
 
 _NEW = "journal.db.rebuilt"
 _WORDS = 20
@@ -58,6 +59,13 @@ class Repaired(NamedTuple):
     events: int
     missing: list[Range]
     damaged: list[str]
+    forked: list[str]  # in words: events that only the mirror tells, and differently
+    outcome: Outcome | None
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether more may be lost than anything tells of."""
+        return self.outcome is not None and self.outcome.is_unsure
 
     def as_dict(self) -> dict[str, object]:
         """What `journal repair --json` prints."""
@@ -66,6 +74,9 @@ class Repaired(NamedTuple):
             "quarantine": self.quarantine,
             "events": self.events,
             "missing": self.missing,
+            "complete": not self.is_unsure,
+            "forked": self.outcome.forked if self.outcome else [],
+            "ids": self.outcome.ids if self.outcome else [],
             "damaged": self.damaged,
         }
 
@@ -80,7 +91,9 @@ def repair(journal: Journal) -> Repaired:
         with ExitStack() as held:
             _hold(journal, held)
             found = _problems(journal)
-            return _repair(journal, found) if found else Repaired(None, _count(journal), [], [])
+            if found:
+                return _repair(journal, found)
+            return Repaired(None, _count(journal), [], [], [], None)
     except apsw.Error as error:
         raise database.translate(error, journal.path) from error
     except OSError as error:
@@ -147,31 +160,31 @@ def _count(journal: Journal) -> int:
 def _repair(journal: Journal, found: list[str]) -> Repaired:
     _, begun = quarantine.marked(journal.folder)
     if begun is not None:
-        story, chosen = _rebuild(journal, begun, found)
-        return _put_in_place(journal, begun, story, chosen)
+        story, outcome = _rebuild(journal, begun, found)
+        return _put_in_place(journal, begun, story, outcome)
     partial = quarantine.copy_aside(journal.folder)
     try:
-        story, chosen = _rebuild(journal, partial, found)
+        story, outcome = _rebuild(journal, partial, found)
     except BaseException:
         rebuild.forget(os.path.join(journal.folder, _NEW))
         quarantine.drop(partial)
         raise
-    return _put_in_place(journal, quarantine.keep(partial), story, chosen)
+    return _put_in_place(journal, quarantine.keep(partial), story, outcome)
 
 
-def _rebuild(journal: Journal, copy: str, found: list[str]) -> tuple[Story, Chosen]:
+def _rebuild(journal: Journal, copy: str, found: list[str]) -> tuple[Story, Outcome]:
     """A new database beside the old one, checked; nothing else is changed."""
     pieces = claims.Pieces(copy)
     pages = claims.pages_of(pieces, found)
     told = claims.gather(pieces, pages)
     whose.refuse_others(pages, told, journal.path)
     name = quarantine.name_of(copy)
-    story = rebuild.Story(name, quarantine.made_at(name), found, told.damaged)
+    story = telling.Story(name, quarantine.made_at(name), found, told.damaged)
     with quarantine.workplace(journal.folder) as work:
         kept = rebuild.remembered(copy, work)
     path = os.path.join(journal.folder, _NEW)
     ground = rebuild.foundation(told)
-    chosen = rebuild.build(path, told, kept, story, ground)
+    outcome = rebuild.build(path, told, kept, story, ground)
     connection = database.connect(path)
     try:
         wrong = verify.check_events(connection)
@@ -180,10 +193,10 @@ def _rebuild(journal: Journal, copy: str, found: list[str]) -> tuple[Story, Chos
         rebuild.forget_log(path)  # empty: nothing was written
     if wrong:
         raise InternalError(f"the rebuilt journal does not verify: {wrong[0]}", file=copy)
-    return story, chosen
+    return story, outcome
 
 
-def _put_in_place(journal: Journal, copy: str, story: Story, chosen: Chosen) -> Repaired:
+def _put_in_place(journal: Journal, copy: str, story: Story, outcome: Outcome) -> Repaired:
     """From the mark on there is no way back, and every way forward ends in the same journal."""
     quarantine.mark(journal.folder, copy, story.found)
     rebuild.forget_log(journal.path)  # a log beside a new database would be read as its own
@@ -193,7 +206,10 @@ def _put_in_place(journal: Journal, copy: str, story: Story, chosen: Chosen) -> 
     _mirror_anew(journal, copy)
     disk.forget(os.path.join(journal.folder, damage.MARK))
     disk.sync_folder(journal.folder)
-    return Repaired(copy, chosen.events, chosen.missing, story.damaged)
+    chosen = outcome.chosen
+    return Repaired(
+        *(copy, chosen.events, chosen.missing), story.damaged, outcome.fork_words, outcome
+    )
 
 
 def _mirror_anew(journal: Journal, copy: str) -> None:

@@ -35,6 +35,8 @@ class Report:
     mirrored: int = 0
     dropped: int = 0
     missing: list[Range] = field(default_factory=list)  # known to be lost since a repair
+    forked: list[Range] = field(default_factory=list)  # other events, in a quarantine only
+    is_unsure: bool = False  # whether more may be lost than a repair could tell
     problems: list[str] = field(default_factory=list)
 
 
@@ -123,6 +125,7 @@ def _events(connection: apsw.Connection, base: Base, report: Report) -> dict[int
     hashes: dict[int, int] = {}
     before = base.through
     lost = Losses.told(connection)
+    report.forked, report.is_unsure = lost.forked, lost.is_unsure
     for row in connection.execute("SELECT * FROM events ORDER BY seq"):
         event: Row = row
         seq, _, stream, run, session, *_, kind, _, _, link = event
@@ -217,5 +220,7 @@ def as_dict(report: Report) -> dict[str, object]:
         "mirrored": report.mirrored,
         "dropped_through": report.dropped,
         "missing": report.missing,
+        "complete": not report.is_unsure,
+        "forked": report.forked,
         "problems": report.problems,
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors import DiskFailed, NothingFound, WrongUsage
-from standfast.journal import mirror, reading, retention, verify
+from standfast.journal import mirror, reading, retention, telling, verify
 from standfast.protocol.text import printable
 from standfast.surfaces.cli.screen import json_line
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
 
 _SHOWN = 20
+_NONE = "none lost"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -68,19 +69,28 @@ def _repair(context: Context) -> int:
 
 def _tell(context: Context, done: Repaired, adopted: list[str]) -> None:
     lost = sum(last - first + 1 for first, last in done.missing)
-    style = "bad" if lost else "good"
-    words = f"{lost:,} lost" if lost else "none lost"
-    print(f"Repaired: {done.events:,} events kept, {context.screen.paint(words, style)}.")
-    rows = [("damaged", words) for words in done.damaged[:_SHOWN]]
-    rows += [("lost", _range(first, last)) for first, last in done.missing[:_SHOWN]]
+    words = _lost(lost, is_unsure=done.is_unsure)
+    if done.outcome and done.outcome.forked:
+        words = f"{words}, others only in the quarantine"
+    words = context.screen.paint(words, "good" if words == _NONE else "bad")
+    print(f"Repaired: {done.events:,} events kept, {words}.")
+    damaged = [words for words in done.damaged if words not in done.forked]
+    rows = [("damaged", words) for words in damaged[:_SHOWN]]
+    rows += [("lost", telling.span(first, last)) for first, last in done.missing[:_SHOWN]]
+    rows += [("lost", words) for words in done.outcome.id_words] if done.outcome else []
+    rows += [("unsure", telling.MORE)] if done.is_unsure else []
+    rows += [("forked", words) for words in done.forked[:_SHOWN]]
     if adopted:
         rows.append(("adopted", f"{', '.join(adopted[:_SHOWN])} from files and strays"))
     rows.append(("before", context.short(str(done.quarantine))))
     print(context.screen.table(rows, ("strong",)))
 
 
-def _range(first: int, last: int) -> str:
-    return f"event {first}" if first == last else f"events {first} to {last}"
+def _lost(count: int, *, is_unsure: bool) -> str:
+    """How many are gone; never that none is where nobody can know."""
+    if is_unsure:
+        return f"{count:,} known to be lost" if count else "none known to be lost"
+    return f"{count:,} lost" if count else _NONE
 
 
 def _verify(context: Context) -> int:
@@ -96,9 +106,13 @@ def _verify(context: Context) -> int:
         )
         if report.dropped:
             print(_dropped(report.dropped))
-        if report.missing:
-            lost = ", ".join(_range(first, last) for first, last in report.missing[:_SHOWN])
-            print(f"Lost before the last repair: {lost}.")
+        if report.missing or report.is_unsure:
+            lost = ", ".join(telling.span(*found) for found in report.missing[:_SHOWN])
+            more = f"; {telling.MORE}" if report.is_unsure else ""
+            print(f"Lost before the last repair: {lost or 'none that is known'}{more}.")
+        if report.forked:
+            spans = ", ".join(telling.span(*found) for found in report.forked[:_SHOWN])
+            print(f"Otherwise in a mirror, which is in the quarantine: {spans}.")
         if report.problems:
             rows = [("problem", problem) for problem in report.problems[:_SHOWN]]
             print(context.screen.table(rows, ("bad",)))
