@@ -602,6 +602,50 @@ def test_mirror_of_another_journal_replaces_nothing(
 
 
 @pytest.mark.req("REL-06")
+@pytest.mark.parametrize("own", [3, 20, 60])
+def test_mirror_of_another_journal_with_dropped_events_replaces_nothing(
+    folder: Path, tmp_path: Path, own: int
+) -> None:
+    """Its base is none of ours either, wherever the database ends."""
+    kept = trimmed(folder)
+    mine = tmp_path / "mine"
+    journal = Journal(str(mine))
+    for number in range(own):
+        with journal.writing() as tx:
+            deciding.note(tx, f"mine {number}")
+    truth = list(reading.events(journal, reading.Filter()))
+    journal.close()
+    shutil.rmtree(mine / "mirror")
+    shutil.copytree(folder / "mirror", mine / "mirror")
+
+    mended = mend(mine)
+
+    assert facts(mine) == truth
+    assert mended.missing == []
+    assert mended.as_dict()["forked"] == [(kept[0].seq, kept[-1].seq)]
+
+
+@pytest.mark.req("REL-06")
+def test_database_put_back_from_before_events_were_dropped_goes_on_with_the_mirror(
+    sample: Sample, folder: Path
+) -> None:
+    with_checksums(folder)
+    old = (folder / DATABASE).read_bytes()
+    kept = trimmed(folder)
+    before = texts(folder)
+    for name in (LOG, INDEX):
+        (folder / name).unlink(missing_ok=True)
+    (folder / DATABASE).write_bytes(old)
+
+    mended = mend(folder)
+
+    assert facts(folder) == kept
+    assert mended.missing == []
+    assert texts(folder) == before
+    assert mended.as_dict()["forked"] == []
+
+
+@pytest.mark.req("REL-06")
 def test_mirror_that_goes_on_from_the_database_is_taken_in_full(tmp_path: Path) -> None:
     folder = tmp_path / "standfast"
     kept = put_back(folder)
@@ -695,6 +739,42 @@ def test_losses_are_known_only_where_the_end_of_the_database_is(
 
     assert mended.is_unsure == (LOG in gone)
     assert ("unsure" in newest(folder, KIND)) == (LOG in gone)
+
+
+@pytest.mark.req("REL-06")
+def test_flipped_byte_on_the_last_page_of_events_leaves_their_end_unknown(folder: Path) -> None:
+    """Its rows can still be read, but nobody can say that no row is gone from it."""
+    with_checksums(folder)
+    data = (folder / DATABASE).read_bytes()
+    shutil.rmtree(folder / "mirror")
+    flip(folder / DATABASE, data.rindex(b'{"number":10,"text":"xxx'))  # the newest event
+
+    mended = mend(folder)
+
+    assert mended.is_unsure
+
+
+@pytest.mark.req("REL-06")
+@pytest.mark.parametrize("at", [3_000, 60_000])
+@pytest.mark.parametrize("index", [True, False])
+def test_log_that_cannot_be_read_to_its_end_leaves_the_end_unknown(
+    folder: Path, at: int, *, index: bool
+) -> None:
+    shutil.rmtree(folder / "mirror")
+    harm(folder)  # without the index this is all that is noticed
+    size = (folder / LOG).stat().st_size
+    log = (folder / LOG).read_bytes()
+    noise = bytearray(random.Random(at).randbytes(size))
+    for frame in range(32, size, 2_048 + 24):  # each still of this log, as a flip leaves it
+        noise[frame : frame + 16] = log[frame : frame + 16]
+    (folder / LOG).write_bytes(log[:at] + bytes(noise[at:]))
+    if not index:
+        (folder / INDEX).unlink()
+
+    mended = mend(folder)
+
+    assert mended.quarantine is not None
+    assert mended.is_unsure
 
 
 @pytest.mark.req("REL-06")

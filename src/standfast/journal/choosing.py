@@ -30,6 +30,7 @@ class Start(NamedTuple):
 
     last: int = 0
     heads: Mapping[str, bytes] = {}
+    fork: int | None = None  # from where on the mirror is known to be of another journal
 
 
 FROM_THE_START = Start()
@@ -95,7 +96,7 @@ class _Choice:
         self.disbelieved: dict[str, list[bytes]] = {}
         self.missing: list[Range] = []
         self.sealed: list[tuple[int, str]] = []
-        self.fork: int | None = None  # the first number that database and mirror tell differently
+        self.fork = base.fork  # the first number that database and mirror tell differently
         self.forked: list[Fork] = []
         self.foreign: set[int] = set()  # numbers of which only a fork tells
 
@@ -109,7 +110,7 @@ class _Choice:
             self.unknown = seq - 1
         self.considered = seq
         proved = [claim for claim in claims if self._is_proved(claim.row)]
-        proved.sort(key=lambda claim: (not claim.is_sound, not claim.mirrored))
+        proved.sort(key=lambda claim: not claim.mirrored)
         for claim in proved or claims:
             likely = bool(proved) or (self._may_follow(claim.row) and claim.is_likely)
             if likely and take(claim.row):

@@ -8,22 +8,20 @@ known are never taken twice.
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
 from standfast import disk
-from standfast.errors import JournalDamaged, StandfastError
+from standfast.errors import StandfastError
 from standfast.journal import base as bases
 from standfast.journal import choosing, database, folds, opening, spool, telling
-from standfast.journal.base import Base
-from standfast.journal.losses import KIND
 
 if TYPE_CHECKING:
     from standfast.journal.claims import Claims
     from standfast.journal.folds import Row
+    from standfast.journal.foundation import Foundation
     from standfast.journal.telling import Outcome, Story
 
 # Not what was published: a face may know of decisions that are lost, so it is read as an edit.
@@ -47,36 +45,6 @@ class Kept(NamedTuple):
     strays: list[tuple[str, str]]  # what waits in the spool: its id, and the origin it would have
 
 
-class Foundation(NamedTuple):
-    """The base of the events that were dropped, and its line; none where nothing was dropped."""
-
-    base: Base
-    document: bytes | None
-
-    @property
-    def about(self) -> dict[str, object]:
-        """What a repair tells of it, as a drop does."""
-        if self.document is None:
-            return {"through": None, "base": None}
-        return {"through": self.base.through, "base": bases.digest(self.document)}
-
-
-def foundation(claims: Claims) -> Foundation:
-    """The base that the newest word about one means; where that is lost, its events are too."""
-    held = {bases.digest(document): document for document in claims.bases}
-    for seq in sorted(claims.by_seq, reverse=True):
-        for claim in claims.by_seq[seq]:
-            if claim.row[7] not in {folds.DROPPED, KIND}:
-                continue
-            try:
-                document = held.get(str(json.loads(claim.row[9])["base"]))
-                if document is not None:
-                    return Foundation(bases.read(document), document)
-            except (ValueError, TypeError, KeyError, RecursionError, JournalDamaged):
-                continue
-    return Foundation(Base(), None)
-
-
 def build(path: str, claims: Claims, kept: Kept, story: Story, ground: Foundation) -> Outcome:
     """Make a new database at *path*, whole and synced, whatever stood there."""
     base = ground.base
@@ -89,7 +57,7 @@ def build(path: str, claims: Claims, kept: Kept, story: Story, ground: Foundatio
         connection.execute("BEGIN IMMEDIATE")
         if ground.document is not None:
             bases.put(base, ground.document, connection)
-        start = choosing.Start(base.through, base.heads)
+        start = choosing.Start(base.through, base.heads, 1 if ground.is_foreign else None)
         chosen = choosing.choose(claims, lambda row: _take(connection, row), start)
         _remember(connection, kept)
         base.count(connection.execute(folds.NUMBERS, (chosen.last,)))

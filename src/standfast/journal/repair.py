@@ -30,6 +30,7 @@ from standfast.journal import (
     damage,
     database,
     dropping,
+    foundation,
     locks,
     mirror,
     opening,
@@ -183,7 +184,7 @@ def _rebuild(journal: Journal, copy: str, found: list[str]) -> tuple[Story, Outc
     with quarantine.workplace(journal.folder) as work:
         kept = rebuild.remembered(copy, work)
     path = os.path.join(journal.folder, _NEW)
-    ground = rebuild.foundation(told)
+    ground = foundation.found(told)
     outcome = rebuild.build(path, told, kept, story, ground)
     connection = database.connect(path)
     try:
