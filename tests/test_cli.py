@@ -108,6 +108,8 @@ def test_every_command_has_json_that_parses(cli: Cli, repo: Path) -> None:
         "mirrored": 1,
         "dropped_through": 0,
         "missing": [],
+        "complete": True,
+        "forked": [],
         "problems": [],
     }
     assert path["journal"] == str(repo / ".git" / "standfast" / "journal.db")
