@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.clients.claude.samples import SAMPLES
 from standfast.testing.faults import perform, worlds
-from standfast.testing.faults.acts import ACTS, Act
+from standfast.testing.faults.acts import ACTS, NEXT, Act
 
 if TYPE_CHECKING:
     from standfast.testing.faults.look import Seen
@@ -30,6 +30,11 @@ class Script(NamedTuple):
     def world(self) -> str:
         """Where it begins."""
         return self.steps[0].world
+
+    @property
+    def is_repair(self) -> bool:
+        """Whether it takes more than the next command to go on after it."""
+        return self.steps[0].recovery != NEXT
 
 
 _LONG = "and then look at every single one of the tests that failed; " * 60
