@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.journal import decisions
+from standfast.journal import decisions, spool
 from standfast.journal.verify import verify
 from standfast.testing.faults import perform, worlds
 from standfast.testing.faults.acts import NEXT
@@ -99,6 +99,8 @@ def _judge(world: World, act: Act, before: Before, *, acknowledged: bool) -> int
         with journal.writing() as tx:  # and it goes on from here
             decisions.note(tx, "and on it goes")
         found += [Finding("wrong", problem) for problem in verify(journal).problems]
+        if spool.is_used(world.folder):
+            found.append(Finding("wedged", "what was taken in still holds its slot in the spool"))
     journal.close()
     for finding in found:
         print(*finding)
