@@ -98,7 +98,8 @@ class Shelf:
         if name not in self._made:
             make(name, self._stage)
             self._made[name] = Snapshot(self._stage)
-        shutil.rmtree(self._stage, ignore_errors=True)
+        while os.path.lexists(self._stage):  # a hook that came late may still be writing there
+            shutil.rmtree(self._stage, ignore_errors=True)
         self._made[name].put_back()
         return at(self._stage)
 
