@@ -87,9 +87,9 @@ def again(folder: str, text: str) -> Outcome:
 
 
 def share(shape: str, shapes: Sequence[str], flips: int) -> int:
-    """How many of all flips one shape gets."""
+    """How many of all flips one shape gets, rounded up: together they are no fewer than asked."""
     shares = {name: _LARGE_SHARE if name == "large" else _SHARE for name in shapes}
-    return max(1, flips * shares[shape] // sum(shares.values()))
+    return -(-flips * shares[shape] // sum(shares.values()))
 
 
 def keep(shape: str, kept: str) -> None:
