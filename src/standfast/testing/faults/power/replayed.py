@@ -79,7 +79,7 @@ def _replayed(recording: Recording, seed: int, budget: int) -> Counted:
         ground.lay(state.tree)
         found = _half(recording, state.tree)
         if number % _BY_COMMAND_EVERY == 0:
-            found += recovery.by_command(recording.world)
+            found += recovery.by_command(recording.world, recording.script)
         found += recovery.recover(recording.world, recording.script, state.point.expected)
         kinds = {finding.what for finding in found}
         name = f"{recording.script.name}@{state.point.nth}#{state.number}/{seed}"
