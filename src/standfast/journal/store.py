@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 FILE = "journal.db"
 MIRROR_EVERY = 1024
+_MOMENT_NS = 2_000_000
 
 
 class Journal:
@@ -46,6 +47,7 @@ class Journal:
         self._turnstile: Turnstile | None = None
         self._connection: apsw.Connection | None = None
         self._file: tuple[int, int] | None = None
+        self._left = 0
         self._heads = Heads()
         self._unmirrored = 0
         self._names: set[tuple[str | None, ...]] = set()  # those that were checked before
@@ -127,7 +129,8 @@ class Journal:
         turnstile = self._turnstile or self._open_turnstile()
         turnstile.enter(self.lock_timeout_s)
         if self._connection is not None:
-            if self._is_in_place():
+            # A repair holds the same lock for longer than this: it cannot have been in between.
+            if clock.monotonic_ns() - self._left < _MOMENT_NS or self._is_in_place():
                 return self._connection
             self.abandon()
         try:
@@ -145,6 +148,7 @@ class Journal:
     def leave(self) -> None:
         """Let the next writer in."""
         if self._turnstile is not None:
+            self._left = clock.monotonic_ns()
             self._turnstile.leave()
 
     def insert(
