@@ -150,6 +150,31 @@ def test_other_words_after_a_swap_that_was_cut_short_are_no_new_decision(
 
 
 @pytest.mark.req("REL-08")
+def test_line_amended_again_after_a_death_between_adopting_and_publishing_is_amended(
+    journal: Journal, face: Face, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edit(before: str, after: str) -> None:
+        Path(face.path).write_text(
+            Path(face.path).read_text("utf-8").replace(before, after), "utf-8"
+        )
+
+    def dies(*_given: object, **_named: object) -> None:
+        raise Death
+
+    note(journal, "one")
+    publish.keep(journal, face)
+    edit("one", "two")
+    with monkeypatch.context() as patch, suppress(Death):
+        patch.setattr(swap, "put_in_place", dies)
+        note(journal, "another")  # so that there is something to publish
+        publish.keep(journal, face)
+    edit("two", "three")
+    publish.keep(journal, face)
+
+    assert texts(journal) == ["three", "another"]
+
+
+@pytest.mark.req("REL-08")
 def test_file_that_appears_where_none_was_is_not_written_over(journal: Journal, face: Face) -> None:
     note(journal, "one")
     Path(face.path).write_bytes(THEIRS)

@@ -118,7 +118,7 @@ def settle_crash(journal: Journal, face: Face) -> None:
         held = {candidate: read(drafts, candidate) for candidate in (name, f"{name}.aside")}
     theirs = [at for at, data in held.items() if data is not None and data != drafted]
     for candidate in theirs:
-        watch(journal, face, f"{where}/{candidate}", base=memory.published)
+        watch(journal, face, f"{where}/{candidate}", base=memory.base)
     placed = held[name] != drafted or look.contents(face) == drafted
     if placed and drafted.endswith(b"\n"):  # an older version remembered no more than a digest
         look.remember_published(journal, face, drafted, draft=None, drafted=None)

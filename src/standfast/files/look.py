@@ -13,6 +13,7 @@ from standfast.errors import GitFailed, NotARepository, ProgramMissing, ProgramT
 if TYPE_CHECKING:
     from standfast.files.face import Face
     from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
 
 SIZE_LIMIT = 4 * 1024 * 1024
 _MOMENT_US = 2 * clock.MICROSECONDS
@@ -33,14 +34,16 @@ class Remembered(NamedTuple):
     """A face's row in the journal."""
 
     digest: str | None = None  # of what was last published
-    published: bytes | None = None  # those bytes: the base of a three-way merge
+    base: bytes | None = (
+        None  # what the file said when the journal last knew it: an edit is to that
+    )
     unsettled: str | None = None  # seen once without its last line end
     refused: str | None = None  # why it cannot be read, for `status`
     draft: str | None = None  # intent: this draft is about to be swapped in
     drafted: str | None = None  # its text: if it was swapped in, an edit is against that
 
 
-_COLUMNS = {"published": "bytes"}
+_COLUMNS = {"base": "bytes"}
 _QUERY = "SELECT digest, bytes, unsettled, refused, draft, drafted FROM faces WHERE face = ?"
 
 
@@ -70,13 +73,17 @@ def remember(journal: Journal, face: Face, **columns: str | bytes | None) -> Non
             tx.execute("INSERT OR IGNORE INTO published VALUES (?, ?)", values)
 
 
+def rebase(tx: Writing, face: Face, data: bytes | None) -> None:
+    """The journal knows these bytes now, together with what was taken from them."""
+    tx.execute("INSERT OR IGNORE INTO faces (face) VALUES (?)", (face.name,))
+    tx.execute("UPDATE faces SET bytes = ? WHERE face = ?", (data, face.name))
+
+
 def remember_published(
     journal: Journal, face: Face, data: bytes, **columns: str | bytes | None
 ) -> None:
     """These bytes are on disk now, and whoever finds them again later has an old copy of ours."""
-    remember(
-        journal, face, digest=digest(data), published=data, refused=None, unsettled=None, **columns
-    )
+    remember(journal, face, digest=digest(data), base=data, refused=None, unsettled=None, **columns)
 
 
 def contents(face: Face) -> bytes | None:
@@ -127,7 +134,7 @@ def classify(journal: Journal, face: Face, data: bytes | None, *, settled: bool)
         return Became.REWOUND
     if not data.endswith(b"\n") and not settled:
         return Became.UNSETTLED
-    if face.in_git and _came_through_git(face, data, memory.published):
+    if face.in_git and _came_through_git(face, data, memory.base):
         return Became.FROM_GIT
     return Became.EDITED
 

@@ -76,7 +76,7 @@ def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
         look.make_durable(face)
     settled = memory.unsettled == digest(data) and look.is_at_rest(face.path)
     try:
-        became = adopt(journal, face, data, base=memory.published, settled=settled)
+        became = adopt(journal, face, data, base=memory.base, settled=settled, in_place=True)
     except FaceInvalid as refused:
         look.remember(journal, face, refused=f"{refused.where}: {refused.problem}")
         raise
@@ -97,9 +97,19 @@ def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
 
 
 def adopt(
-    journal: Journal, face: Face, data: bytes | None, *, base: bytes | None, settled: bool
+    journal: Journal,
+    face: Face,
+    data: bytes | None,
+    *,
+    base: bytes | None,
+    settled: bool,
+    in_place: bool = False,
 ) -> Became:
-    """Journal what these bytes say beyond *base* and the journal; refuse what cannot be read."""
+    """Journal what these bytes say beyond *base* and the journal; refuse what cannot be read.
+
+    Once what stands *in place* is journalled, the next edit is to that, even if we die before we
+    publish: a line that is amended twice is one decision, not two.
+    """
     became = look.classify(journal, face, data, settled=settled)
     if data is None or became not in {Became.EDITED, Became.FROM_GIT}:
         return became
@@ -114,6 +124,8 @@ def adopt(
             )
         if changes:
             face.record(tx, changes, f"{face.relative}, {became}")
+        if changes and in_place:
+            look.rebase(tx, face, drafts.without_secrets(data))
     return became
 
 

@@ -25,7 +25,7 @@ def put_in_place(
     journal: Journal, face: Face, rendered: bytes, *, expected: bytes | None, exchange: bool
 ) -> Displaced | None:
     """Publish *rendered*; returns what it displaced, or None if a file appeared from nowhere."""
-    before = look.remembered(journal, face).published
+    before = look.remembered(journal, face).base
     where = where_for(journal, face)
     name = new_name()
     at = f"{where}/{name}"
