@@ -195,7 +195,7 @@ def appender(journal: Journal) -> Callable[[], object]:
 
 
 def raw_sqlite(path: Path, *, rows: int) -> Callable[[], object]:
-    """Insert the same text, ready made: not even the JSON is left to do."""
+    """Insert the same record as one would by hand: a row of JSON, with nothing else around it."""
     database = apsw.Connection(str(path), vfs="unix")
     for setting in ("journal_mode=wal", "synchronous=FULL"):
         database.execute(f"PRAGMA {setting}").fetchall()
@@ -203,7 +203,7 @@ def raw_sqlite(path: Path, *, rows: int) -> Callable[[], object]:
     insert = "INSERT INTO events (payload) VALUES (?)"
     with database:
         database.executemany(insert, [(TEXT,)] * rows)
-    return lambda: database.execute(insert, (TEXT,))
+    return lambda: database.execute(insert, (json.dumps(RECORD, separators=(",", ":")),))
 
 
 def settle(*appends: Callable[[], object]) -> None:

@@ -52,17 +52,26 @@ def _depth(text: str) -> int:
 
 
 def _dump(value: object) -> str:
-    global _encoder  # noqa: PLW0603  # made once: json.dumps makes a new one for every call
+    global _encoder  # noqa: PLW0603  # made once
     if _encoder is None:
-        import json  # costs a hook more than the rest of it
-
-        _encoder = json.JSONEncoder(
-            ensure_ascii=False, separators=(",", ":"), allow_nan=False
-        ).encode
+        _encoder = _make_encoder()
     try:
         return _encoder(value)
     except (ValueError, RecursionError) as error:
         raise BadDocument("the payload cannot be written as JSON") from error
+
+
+def _make_encoder() -> Callable[[object], str]:
+    """What `json.dumps` makes anew for every call, at more than the encoding's own cost."""
+    from json import encoder  # costs a hook more than the rest of it
+
+    plain = encoder.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    make = getattr(encoder, "c_make_encoder", None)  # CPython's own; others do without
+    if make is None:
+        return plain.encode
+    quote = encoder.encode_basestring
+    chunks = make(None, plain.default, quote, None, ":", ",", False, False, False)  # noqa: FBT003
+    return lambda value: "".join(chunks(value, 0))
 
 
 def _load(text: str) -> object:

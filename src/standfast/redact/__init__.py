@@ -18,13 +18,6 @@ _EXACT = (
     *("sntry", "ATATT3", "eyJ", "LS0tLS1CRUdJTiB"),
 )
 _SHORTEST_KEY = 16  # no key of theirs has fewer characters in one piece
-_LONG = ("PRIVATE KEY", "Private-Lines", "+ASt", "sig=", "ignature=")  # may hold blanks or `/`
-
-# Names that stand before a secret, in any case.
-_NAMES = (
-    *("pwd", "secret", "token", "credential", "cookie", "dsn", "bearer", "authorization"),
-    *("mysql", "curl"),
-)
 _PROVIDERS = ("heroku", "cloudflare", "twilio", "mailgun")
 
 # Words too common to be told apart without what follows or precedes them.
@@ -48,18 +41,43 @@ def might_hold_secret(text: str) -> bool:
     """Whether *text*, plain or as JSON, holds anything that `redact` could want to change."""
     lower = text.lower()
     return (
-        any(map(lower.__contains__, _NAMES))
+        _holds_name(lower)
         or _holds_common_word(lower)
-        or any(map(text.__contains__, _LONG))
-        or ("://" in text and "@" in text and _holds_user_info(text))
+        or _holds_key_with_blanks(text)
+        or ("@" in text and "://" in text and _holds_user_info(text))
         or (_has_long_word(text) and _holds_key(text, lower))
+    )
+
+
+def _holds_name(lower: str) -> bool:
+    """Names that stand before a secret. Spelled out: a loop over them takes twice as long."""
+    return (
+        "secret" in lower
+        or "token" in lower
+        or "credential" in lower
+        or "cookie" in lower
+        or "bearer" in lower
+        or "authorization" in lower
+        or "pwd" in lower
+        or "dsn" in lower
+        or "mysql" in lower
+        or "curl" in lower
+    )
+
+
+def _holds_key_with_blanks(text: str) -> bool:
+    """Keys that may hold blanks or `/`: a rare character is looked for before each of them."""
+    return (
+        ("P" in text and ("PRIVATE KEY" in text or "Private-Lines" in text))
+        or ("=" in text and ("sig=" in text or "ignature=" in text))
+        or ("+" in text and "+ASt" in text)
     )
 
 
 def _has_long_word(text: str) -> bool:
     """Most texts are words and paths, none as long as a key: one split saves fifty searches."""
-    words = text.replace('"', " ").replace("/", " ").split()
-    return max(map(len, words), default=0) >= _SHORTEST_KEY
+    words = text.replace('"', " ").replace("/", " ").split(" ")
+    return max(map(len, words)) >= _SHORTEST_KEY
 
 
 def _holds_key(text: str, lower: str) -> bool:
