@@ -1,0 +1,85 @@
+"""Whether a stage may go on: pure rules over what became of its outputs.
+
+Hard before soft before pass, one line for each stage. What a person has accepted as left out
+stays left out, after any compaction or restart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.protocol.outputs import LAUNCHES
+from standfast.protocol.stages import CRITICAL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LINE = "PERSISTENCE_GATE="
+HARD_FAIL, SOFT_CONTINUE = "HARD_FAIL", "SOFT_CONTINUE"
+PASS, SKIP_NO_GAP = "PASS", "SKIP_NO_GAP"
+
+
+class Output(NamedTuple):
+    """One expected output: what is on disk, and what the journal knows of it."""
+
+    role: str
+    name: str
+    path: str
+    tier: str
+    fault: str | None  # None: valid
+    digest: str = ""
+    size: int = 0
+    launches: int = 0
+    granted: int = 0
+    accepted: str = ""  # by whom, if a person accepted that it is left out
+    stale: bool = False  # valid, but its inputs are no longer those it was made from
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it can be used as it is."""
+        return self.fault is None
+
+    @property
+    def left(self) -> int:
+        """How many launches it has left."""
+        return max(0, LAUNCHES + self.granted - self.launches)
+
+
+class Gate(NamedTuple):
+    """What was decided for a stage."""
+
+    verdict: str
+    failed: tuple[Output, ...] = ()
+    omitted: tuple[Output, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The visible line."""
+        return LINE + self.verdict
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the stage goes on."""
+        return self.verdict != HARD_FAIL
+
+
+def decide(found: Sequence[Output]) -> Gate:
+    """The one verdict for a stage; no expected outputs at all means that there was no gap."""
+    if not found:
+        return Gate(SKIP_NO_GAP)
+    invalid = [output for output in found if not output.is_valid]
+    failed = tuple(each for each in invalid if each.tier == CRITICAL and not each.accepted)
+    omitted = tuple(each for each in invalid if each not in failed)
+    if failed:
+        return Gate(HARD_FAIL, failed, omitted)
+    return Gate(SOFT_CONTINUE if omitted else PASS, omitted=omitted)
+
+
+def to_launch(found: Sequence[Output], *, stale_too: bool = False) -> list[Output]:
+    """Only what is missing or invalid, not accepted, and has a launch left."""
+    return [
+        output
+        for output in found
+        if (output.is_valid and output.stale and stale_too)
+        or (not output.is_valid and not output.accepted and output.left)
+    ]
