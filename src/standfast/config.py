@@ -47,6 +47,7 @@ class Config(NamedTuple):
     status_file: str | None = None
     keep_days: int = 30
     keep_mb: int = 500
+    stages: Mapping[str, object] | None = None
 
 
 def _seconds(value: object) -> float:
@@ -77,6 +78,12 @@ def _inside(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("is not a path inside the repository")  # noqa: TRY004  # one kind of refusal
     return ids.relative_path(value, what="status_file")
+
+
+def _stages(value: object) -> object:
+    from standfast.protocol import stages  # most commands ask for none
+
+    return stages.check(value)
 
 
 class Key(NamedTuple):
@@ -118,6 +125,13 @@ KEYS: tuple[Key, ...] = (
         check=_whole,
         project=False,
         says="How many MB database and mirror may take together; the oldest go. 0 is no limit.",
+        variable=False,
+    ),
+    Key(
+        name="stages",
+        check=_stages,
+        project=True,
+        says="Stages of your own, or other tiers: `NAME: {outputs: {ROLE: critical or soft}}`.",
         variable=False,
     ),
 )

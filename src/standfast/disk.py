@@ -354,6 +354,8 @@ def _unsafe(error: OSError, path: str) -> DiskFailed | UnsafePath:
         return DiskFailed(f"cannot read it now: {error.strerror}", file=path)
     if error.errno == errno.ELOOP:
         return UnsafePath("it is a link", file=path)
+    if error.errno == errno.ENOTDIR:
+        return UnsafePath("a link or a file stands where a folder is needed", file=path)
     return UnsafePath(f"cannot open it: {error.strerror or error}", file=path)
 
 

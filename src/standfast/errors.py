@@ -108,6 +108,22 @@ class Unsupported(StandfastError):
     remedy = "Use Linux, macOS or WSL2; docs/reference/platforms.md says which were tested."
 
 
+class NoLiveState(StandfastError):
+    """No session is live here: its state file, its directory or the name of it is missing."""
+
+    code = "SF117"
+    exit_status = 1
+    remedy = "Begin a session with `standfast live-state begin TITLE`, or give --session-dir."
+
+
+class PersonOnly(StandfastError):
+    """Only a person may say this, and the command came from an agent's session."""
+
+    code = "SF118"
+    exit_status = 1
+    remedy = "Ask the user to run it in a terminal of their own."
+
+
 # The journal: SF2xx.
 
 

@@ -71,6 +71,30 @@ def cell_set(connection: apsw.Connection, event: Row) -> None:
     )
 
 
+# What was told of a file an agent is to write: a cell by kind and path.
+_COUNTED = """
+    INSERT INTO cells SELECT ?2 || ':' || (?1 ->> 'path'), json_set(?1, '$.times', 1), ?3, ?4
+    WHERE ?1 ->> 'path' IS NOT NULL
+    ON CONFLICT (key) DO UPDATE SET
+      value = json_set(excluded.value, '$.times', (cells.value ->> 'times') + 1),
+      at = max(cells.at, excluded.at), seq = excluded.seq"""
+_NEWEST = """
+    INSERT INTO cells SELECT ?2 || ':' || (?1 ->> 'path'), ?1, ?3, ?4
+    WHERE ?1 ->> 'path' IS NOT NULL
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value, at = excluded.at, seq = excluded.seq
+    WHERE excluded.at >= cells.at"""
+
+
+def output_counted(connection: apsw.Connection, event: Row) -> None:
+    """One launch, or one grant, more: counted here, so that whoever tells it counts the same."""
+    connection.execute(_COUNTED, (event[9], event[7], event[1], event[0]))
+
+
+def output_told(connection: apsw.Connection, event: Row) -> None:
+    """The newest receipt or acceptance of an output."""
+    connection.execute(_NEWEST, (event[9], event[7], event[1], event[0]))
+
+
 def lease_taken(connection: apsw.Connection, event: Row) -> None:
     """The newest token of a lease; every older one is void."""
     connection.execute(
@@ -94,6 +118,10 @@ FOLDS: Mapping[str, Fold] = {
     "decision.amended": decision_amended,
     "cell.set": cell_set,
     "lease.taken": lease_taken,
+    "output.launched": output_counted,
+    "output.granted": output_counted,
+    "output.received": output_told,
+    "output.accepted": output_told,
     DROPPED: events_dropped,
     **SESSION_FOLDS,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.protocol.outputs import LAUNCHES
+from standfast.protocol.outputs import LAUNCHES, NOT_A_FILE
 from standfast.protocol.stages import CRITICAL
 
 if TYPE_CHECKING:
@@ -81,5 +81,10 @@ def to_launch(found: Sequence[Output], *, stale_too: bool = False) -> list[Outpu
         output
         for output in found
         if (output.is_valid and output.stale and stale_too)
-        or (not output.is_valid and not output.accepted and output.left)
+        or (not output.is_valid and not output.accepted and output.left and _can_write(output))
     ]
+
+
+def _can_write(output: Output) -> bool:
+    """Where a link, a folder or a pipe stands, an agent would write who knows where."""
+    return output.fault != NOT_A_FILE

@@ -41,7 +41,14 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
             Command("doctor", "check that everything here can keep its promises"),
         ),
     ),
-    ("Protocol files", ()),
+    (
+        "Protocol files",
+        (
+            Command("outputs", "whether the agents of a stage really finished"),
+            Command("stage", "launch what a stage lacks, check it, apply the gate"),
+            Command("live-state", "which session of a workflow is the live one"),
+        ),
+    ),
     (
         "More",
         (
@@ -57,6 +64,12 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
 
 class Parser(argparse.ArgumentParser):
     """argparse, with our own words for a wrong call."""
+
+    mixed = False  # whether names may stand before, between and after the options
+
+    def parse_args(self, args: Sequence[str]) -> argparse.Namespace:  # type: ignore[override]  # ours
+        """Parse what was given; argparse itself takes a list of names in one place only."""
+        return self.parse_intermixed_args(args) if self.mixed else super().parse_args(args)
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing, so that `--json` and exit statuses hold here too."""
@@ -113,7 +126,8 @@ def load(name: str) -> tuple[Parser, ModuleType]:
     known = {command.name: command for command in commands()}
     if name not in known:
         raise WrongUsage(f"there is no command `{name}`{_nearest(name, list(known))}")
-    verb = importlib.import_module(f"standfast.surfaces.cli.commands.{name}")
+    module = name.replace("-", "_")
+    verb = importlib.import_module(f"standfast.surfaces.cli.commands.{module}")
     parser = Parser(prog=f"standfast {name}", description=known[name].says, allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     verb.configure(parser)

@@ -1,0 +1,1 @@
+"""Work that the machine leads: stages now, lanes and plans to come."""

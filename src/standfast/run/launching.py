@@ -1,0 +1,196 @@
+"""Launching the agents of a stage: each counted before it begins, none beside itself.
+
+The order, once, for each: its lock taken → what is on disk looked at again → what will be
+written over is kept and the launch journalled → the agent begins, with the lock in its hands.
+The lock goes with the last process of the agent, so whoever comes after a crash can tell that an
+agent is still at work, and waits for it instead of beginning another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import clock, disk
+from standfast.errors import StandfastError
+from standfast.files import outputs as files
+from standfast.journal import keeping, locks
+from standfast.journal import outputs as recorded
+from standfast.protocol import outputs
+from standfast.redact import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from standfast.journal.author import Author
+    from standfast.journal.store import Journal
+    from standfast.process.running import Running
+    from standfast.protocol.gates import Output
+
+_FOLDER = "launches"
+_KEPT = "kept"
+_LOOK_AGAIN_S = 0.02
+_TAIL = 2_000
+
+
+class Launch(NamedTuple):
+    """What a runner is told: who is to write which file, with which prompt."""
+
+    role: str
+    path: str
+    prompt: str
+    stage: str
+    attempt: int
+    lock: int  # to be kept open by the agent
+
+
+class Agents(NamedTuple):
+    """How agents are begun, and how many at once for how long."""
+
+    begin: Callable[[Launch], Running]
+    parallel: int
+    time_s: float
+
+
+class Job(NamedTuple):
+    """One output that is to be made, and from what."""
+
+    output: Output
+    prompt: str
+    inputs: str
+    granted: bool = False  # asked for by a person although it is valid
+
+
+def launch_all(
+    journal: Journal,
+    stage: str,
+    jobs: Sequence[Job],
+    agents: Agents,
+    author: Author,
+    tell: Callable[[str], None],
+) -> None:
+    """Launch what is still to be made, a few at a time, and see each to its end."""
+    running: dict[str, tuple[Running, Job, float]] = {}
+    waiting = list(jobs)
+    try:
+        while waiting or running:
+            while waiting and len(running) < agents.parallel:
+                job = waiting.pop(0)
+                begun = _begin(journal, stage, job, agents, author)
+                if begun is not None:
+                    until = clock.monotonic_ns() / 1e9 + agents.time_s
+                    running[job.output.path] = (begun, job, until)
+                    tell(f"launched  {job.output.name}")
+            _see_to_end(journal, running, author, tell)
+    finally:
+        for agent, *_ in running.values():
+            agent.end()
+
+
+def _begin(
+    journal: Journal, stage: str, job: Job, agents: Agents, author: Author
+) -> Running | None:
+    """Begin one agent; None if there is nothing to do for it any more."""
+    lock = _lock(journal, job.output.path, agents.time_s)
+    try:
+        attempt = _journal_intent(journal, stage, job, author)
+        if attempt is None:
+            return None
+        told = Launch(
+            role=job.output.role,
+            path=job.output.path,
+            prompt=job.prompt,
+            stage=stage,
+            attempt=attempt,
+            lock=lock,
+        )
+        return agents.begin(told)
+    finally:
+        os.close(lock)
+
+
+def wait_until_idle(journal: Journal, path: str, wait_s: float) -> None:
+    """Wait until no agent is at work on this output.
+
+    It may be another process's, or one that outlived the process that began it.
+    """
+    os.close(_lock(journal, path, wait_s))
+
+
+def _lock_file(journal: Journal, path: str) -> str:
+    folder = os.path.join(journal.folder, _FOLDER)
+    disk.make_folder(folder)
+    return os.path.join(folder, f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:32]}.lock")
+
+
+def _lock(journal: Journal, path: str, wait_s: float) -> int:
+    """Wait for whoever is at work on this output; past the time, say which processes those are."""
+    at = _lock_file(journal, path)
+    fd = locks.open_lock(at)
+    if locks.try_lock(fd):
+        return fd
+    os.close(fd)
+    try:
+        return locks.take_within(at, wait_s)
+    except StandfastError as error:
+        error.problem = f"an agent is still at work on {os.path.basename(path)}; {error.problem}"
+        raise
+
+
+def _journal_intent(journal: Journal, stage: str, job: Job, author: Author) -> int | None:
+    """Count the launch and keep what it will write over, in one transaction."""
+    path = job.output.path
+    seen = files.look(*os.path.split(path))
+    if seen.fault is None and not job.granted:
+        return None  # somebody made it meanwhile
+    aside = _aside(journal, path) if seen.fault == outputs.TOO_LARGE else None
+    with journal.writing() as tx:
+        known = recorded.known(journal, path)
+        if job.granted:
+            recorded.grant(tx, path, "its inputs changed", author)
+        elif known.launches >= outputs.LAUNCHES + known.granted:
+            return None  # another process used up what was left
+        if seen.data:
+            keeping.keep(tx, path, seen.data, "an agent writes it anew", author)
+        if aside is not None:
+            tx.append(keeping.KIND, {"path": path, "size": seen.size, "moved": aside}, author)
+        recorded.launch(tx, path, stage, job.inputs, author)
+    if aside is not None:
+        os.rename(path, aside)  # too large for the journal: the whole of it is kept beside it
+        disk.sync_folder(os.path.dirname(aside))
+    return known.launches + 1
+
+
+def _aside(journal: Journal, path: str) -> str:
+    folder = os.path.join(journal.folder, _KEPT)
+    disk.make_folder(folder)
+    return os.path.join(folder, f"{os.path.basename(path)}.{os.urandom(6).hex()}")
+
+
+def _see_to_end(
+    journal: Journal,
+    running: dict[str, tuple[Running, Job, float]],
+    author: Author,
+    tell: Callable[[str], None],
+) -> None:
+    """Take in those that ended, end those whose time is up, and wait a moment for the others."""
+    for path, (agent, job, until) in list(running.items()):
+        status = agent.status()
+        late = status is None and clock.monotonic_ns() / 1e9 > until
+        if status is None and not late:
+            continue
+        words = redact(agent.last_words(_TAIL))
+        agent.end()
+        del running[path]
+        seen = files.look(*os.path.split(path))
+        ended = "time is up" if late else f"exit {status}"
+        about = {"path": path, "ended": ended, "fault": seen.fault or "", "words": words}
+        journal.append("output.ended", about, author)
+        tell(f"ended     {job.output.name}  {ended}, {seen.fault or 'valid'}")
+        if seen.fault is None:
+            attempt = recorded.known(journal, path).launches
+            made = job.output._replace(digest=seen.digest, size=seen.size, launches=attempt)
+            files.receive(journal, made, author, job.inputs)
+    if running:
+        clock.pause(_LOOK_AGAIN_S)

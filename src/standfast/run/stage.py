@@ -1,0 +1,98 @@
+"""One stage, always in the same four steps: look, launch what is lacking, look again, gate.
+
+Starting and resuming are one call. Nothing is kept in memory that a crash could take: what was
+launched is in the journal, what was made is on disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from standfast.files import outputs as files
+from standfast.protocol import gates, outputs
+from standfast.run.launching import Job, launch_all, wait_until_idle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from standfast.files.outputs import Wanted
+    from standfast.journal.author import Author
+    from standfast.journal.store import Journal
+    from standfast.protocol.gates import Gate, Output
+    from standfast.run.launching import Agents
+
+
+def fingerprint(role: str, prompt: str, inputs: Sequence[bytes] = ()) -> str:
+    """What an output is made from: change any of it, and a valid output is a stale one."""
+    parts = [role.encode(), prompt.encode("utf-8", "surrogatepass"), *inputs]
+    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+
+
+def run(
+    journal: Journal,
+    wanted: Wanted,
+    tasks: Mapping[str, str],
+    agents: Agents,
+    author: Author,
+    *,
+    inputs: Sequence[bytes] = (),
+    stale_too: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+) -> tuple[list[Output], Gate]:
+    """Take a stage through its gate: *tasks* holds what each role is asked to do."""
+    prompts = {role: outputs.prompt(task, wanted.path(role)) for role, task in tasks.items()}
+    made_from = {role: fingerprint(role, text, inputs) for role, text in prompts.items()}
+    found = _settled(journal, wanted, author, made_from, agents)
+    for round_ in range(outputs.LAUNCHES):
+        lacking = [
+            Job(each, prompts[each.role], made_from[each.role], granted=each.stale)
+            for each in gates.to_launch(found, stale_too=stale_too and round_ == 0)
+            if each.role in prompts
+        ]
+        if not lacking:
+            break
+        launch_all(journal, wanted.stage.name, lacking, agents, author, tell)
+        found = _settled(journal, wanted, author, made_from, agents)
+    return found, gate(journal, wanted, found, author)
+
+
+def _settled(
+    journal: Journal,
+    wanted: Wanted,
+    author: Author,
+    made_from: Mapping[str, str],
+    agents: Agents,
+) -> list[Output]:
+    """What is there once no agent is at work any more: one may have outlived whoever began it."""
+    found = look(journal, wanted, author, made_from)
+    begun = [each.path for each in found if each.launches and not each.is_valid]
+    for path in begun:
+        wait_until_idle(journal, path, agents.time_s)
+    # Again, even if nobody was there: it may have ended right after the first look.
+    return look(journal, wanted, author, made_from) if begun else found
+
+
+def look(
+    journal: Journal, wanted: Wanted, author: Author, made_from: Mapping[str, str] | None = None
+) -> list[Output]:
+    """What is there, with a receipt for everything that is valid."""
+    found = files.expected(journal, wanted, made_from)
+    for output in found:
+        if output.is_valid:
+            files.receive(journal, output, author)
+    return found
+
+
+def gate(journal: Journal, wanted: Wanted, found: Sequence[Output], author: Author) -> Gate:
+    """Decide, and let the journal know."""
+    decided = gates.decide(found)
+    about = {
+        "stage": wanted.stage.name,
+        "dir": wanted.folder,
+        "gate": decided.verdict,
+        "failed": {each.name: each.fault for each in decided.failed},
+        "omitted": {each.name: each.fault for each in decided.omitted},
+    }
+    journal.append("stage.gated", about, author)
+    return decided

@@ -1,0 +1,84 @@
+"""`standfast live-state`: which session of an orchestrated workflow is the live one."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from standfast import clock, disk
+from standfast.errors import Conflict, WrongUsage
+from standfast.files import live_state
+from standfast.protocol import ids
+from standfast.protocol.live_state import ROOT_FILE
+from standfast.protocol.text import printable
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.surfaces.cli.context import Context
+
+_PROJECTS = ".cwf/projects"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """What to do, and a title for a new session."""
+    parser.add_argument("action", choices=("resolve", "begin"), help="find it, or begin a new one")
+    parser.add_argument("title", nargs="?", help="for `begin`: a short name")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Print the one path, and nothing else where a script reads it."""
+    if arguments.action == "begin":
+        return _begin(context, arguments.title)
+    if arguments.title is not None:
+        raise WrongUsage("`resolve` takes no title")
+    found = live_state.resolve(context.place.root, context.environ)
+    for warning in found.warnings:
+        print(printable(f"warning: {warning}"), file=sys.stderr)
+    if context.json:
+        print(json_line({"path": found.path, **found.live._asdict(), "warnings": found.warnings}))
+    else:
+        print(found.path)
+    return 0
+
+
+def _begin(context: Context, title: str | None) -> int:
+    """Make a session's directory and the root state that names it; never over an existing one."""
+    root = context.place.root
+    name = ids.slug(title or "session")
+    path = os.path.join(root, ROOT_FILE)
+    if os.path.lexists(path):
+        raise Conflict(
+            "there is a live state already",
+            file=path,
+            remedy="Change `live.dir` there, or look at it with `standfast live-state resolve`.",
+        )
+    relative = _new_folder(root, name)
+    session = os.path.basename(relative)
+    text = f'live:\n  session_id: "{session}"\n  dir: "{relative}"\n'
+    try:
+        disk.create(path, text.encode(), mode=0o644)
+    except FileExistsError:
+        raise Conflict("another command has just begun a session", file=path) from None
+    disk.sync_folder(os.path.dirname(path))
+    made = os.path.join(root, relative)
+    print(json_line({"path": path, "dir": made}) if context.json else made)
+    return 0
+
+
+def _new_folder(root: str, name: str) -> str:
+    """The next free number of today."""
+    day = time.strftime("%y%m%d", time.localtime(clock.now_us() // clock.MICROSECONDS))
+    disk.make_folder(os.path.join(root, _PROJECTS))
+    for number in range(1, 100):
+        relative = f"{_PROJECTS}/{day}-{number:02d}-{name}"
+        try:
+            os.mkdir(os.path.join(root, relative))
+        except FileExistsError:
+            continue
+        disk.sync_folder(os.path.join(root, _PROJECTS))
+        return relative
+    raise Conflict("a hundred sessions were begun today", file=os.path.join(root, _PROJECTS))

@@ -1,0 +1,158 @@
+"""`standfast outputs`: whether the agents of a stage really finished, and what follows from it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from standfast import disk
+from standfast.errors import JournalUnwritable, PersonOnly, WrongUsage
+from standfast.files import outputs as files
+from standfast.journal import outputs as recorded
+from standfast.protocol import gates, ids, outputs
+from standfast.run import stage as stages
+from standfast.surfaces.cli import stages as shown
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.files.outputs import Wanted
+    from standfast.protocol.gates import Output
+    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.frame import Parser
+
+_TASK_LIMIT = 1024 * 1024
+# Set by coding agents for the commands that they run.
+_AGENTS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "STANDFAST_SESSION", "CODEX_SANDBOX")
+_MORE_AGENTS = ("GEMINI_CLI", "OPENCODE")
+
+
+def configure(parser: Parser) -> None:
+    """What to do with which outputs."""
+    parser.mixed = True
+    parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
+    parser.add_argument("roles", nargs="*", help="roles, or the names of their files")
+    shown.configure(parser)
+    parser.add_argument("--launched", action="append", default=[], metavar="ROLE",
+                        help="only these were begun (repeat it)")  # fmt: skip
+    parser.add_argument("--task", metavar="FILE", help="for `prompt`: the task; `-` reads stdin")
+    parser.add_argument("--why", default="", help="for `accept` and `grant`: the reason")
+    parser.add_argument("--by", help="for `accept` and `grant`: who says so")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Find the session's directory, then do it."""
+    return _ACTIONS[arguments.action](context, arguments)
+
+
+def _check(context: Context, arguments: argparse.Namespace) -> int:
+    """Say of each output whether it is valid; 1 when one is not."""
+    wanted = shown.wanted(context, arguments, launched=arguments.launched, others=arguments.roles)
+    found = _look(context, wanted)
+    valid = sum(output.is_valid for output in found)
+    if context.json:
+        print(json_line(shown.as_dict(wanted, found)))
+    else:
+        if found:
+            print(shown.rows(context, found))
+        print(f"{valid} of {len(found)} valid in {context.short(wanted.folder)}")
+    context.heal()
+    return 0 if valid == len(found) else 1
+
+
+def _gate(context: Context, arguments: argparse.Namespace) -> int:
+    """Decide whether the stage goes on."""
+    wanted = shown.wanted(context, arguments, launched=arguments.launched, others=arguments.roles)
+    found = _look(context, wanted)
+    try:
+        decided = stages.gate(context.journal, wanted, found, shown.author(context))
+    except JournalUnwritable:
+        decided = gates.decide(found)
+    status = shown.show_gate(context, wanted, found, decided)
+    context.heal()
+    return status
+
+
+def _look(context: Context, wanted: Wanted) -> list[Output]:
+    """Inside a sandbox the journal cannot take receipts: what is on disk is told all the same."""
+    try:
+        context.may_write()
+        return stages.look(context.journal, wanted, shown.author(context))
+    except JournalUnwritable:
+        return files.expected(context.journal, wanted)
+
+
+def _prompt(context: Context, arguments: argparse.Namespace) -> int:
+    """Print what an agent must be told about its file, after its task if there is one."""
+    wanted = shown.wanted(context, arguments)
+    roles = _roles(wanted, arguments.roles)
+    task = _task(arguments.task)
+    made = {role: outputs.prompt(task, wanted.path(role)) for role in roles}
+    if context.json:
+        print(json_line({wanted.stage.output(role): text for role, text in made.items()}))
+    else:
+        print("\n".join(made.values()), end="")
+    return 0
+
+
+def _task(path: str | None) -> str:
+    if path is None:
+        return ""
+    if path == "-":
+        return sys.stdin.read(_TASK_LIMIT)
+    return disk.read_regular(path, limit=_TASK_LIMIT).decode("utf-8", "replace")
+
+
+def _roles(wanted: Wanted, said: list[str]) -> list[str]:
+    if not said:
+        raise WrongUsage("name at least one role", remedy="See `standfast outputs --help`.")
+    roles = [shown.role_of(wanted.stage, each) for each in said]
+    return list(dict.fromkeys(roles))
+
+
+def _accept(context: Context, arguments: argparse.Namespace) -> int:
+    """A person goes on without an output."""
+    return _say(context, arguments, "accepted")
+
+
+def _grant(context: Context, arguments: argparse.Namespace) -> int:
+    """A person allows one more launch."""
+    return _say(context, arguments, "granted")
+
+
+def _say(context: Context, arguments: argparse.Namespace, what: str) -> int:
+    _refuse_agents(context)
+    wanted = shown.wanted(context, arguments)
+    roles = _roles(wanted, arguments.roles)
+    author = shown.author(context, _who(context, arguments.by))
+    context.may_write()
+    tell = recorded.accept if what == "accepted" else recorded.grant
+    with context.journal.writing() as tx:
+        for role in roles:
+            tell(tx, wanted.path(role), arguments.why, author)
+    names = [wanted.stage.output(role) for role in roles]
+    if context.json:
+        print(json_line({what: names, "by": author.actor}))
+    else:
+        print(f"Recorded: {what} by {author.actor}: {', '.join(names)}")
+    context.heal()
+    return 0
+
+
+def _refuse_agents(context: Context) -> None:
+    """An agent that could let itself off would be no gate at all."""
+    if any(context.environ.get(name) for name in (*_AGENTS, *_MORE_AGENTS)):
+        raise PersonOnly("an agent asks for what only a person may say")
+
+
+def _who(context: Context, by: str | None) -> str:
+    if by is not None:
+        return ids.name(by, what="--by")
+    login = context.environ.get("LOGNAME") or context.environ.get("USER") or ""
+    plain = "".join(char for char in login if char.isascii() and (char.isalnum() or char in "._-"))
+    return ids.name(plain.strip("._-")[:64] or f"uid-{os.getuid()}", what="--by")
+
+
+_ACTIONS = {"check": _check, "gate": _gate, "prompt": _prompt, "accept": _accept, "grant": _grant}

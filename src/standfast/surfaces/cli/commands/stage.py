@@ -1,0 +1,116 @@
+"""`standfast stage run`: launch what a stage lacks, look again, and apply the gate."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from standfast import clock, disk
+from standfast.errors import WrongUsage
+from standfast.process import find_program
+from standfast.process.running import Running
+from standfast.protocol.text import printable
+from standfast.run import stage
+from standfast.run.launching import Agents, Launch
+from standfast.surfaces.cli import stages as shown
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from standfast.files.outputs import Wanted
+    from standfast.surfaces.cli.context import Context
+
+_LIMIT = 4 * 1024 * 1024
+_MOST_AT_ONCE = 64
+_LONGEST_S = 7 * 86_400
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Which stage, what each agent is asked, and which program is an agent."""
+    parser.add_argument("action", choices=("run",), help="the four steps, from wherever it stands")
+    shown.configure(parser)
+    task = parser.add_mutually_exclusive_group(required=True)
+    task.add_argument("--task", metavar="FILE", help="what every agent is asked")
+    task.add_argument("--tasks", metavar="DIR", help="what each is asked: DIR/ROLE.md")
+    parser.add_argument("--role", action="append", default=[], help="only this one (repeat it)")
+    parser.add_argument("--input", action="append", default=[], metavar="FILE",
+                        help="what the outputs are made from, besides the task")  # fmt: skip
+    parser.add_argument("--stale", action="store_true", help="make stale outputs anew as well")
+    parser.add_argument("--parallel", type=int, default=4, help="agents at once (4)")
+    parser.add_argument("--time", type=float, default=3600, help="seconds for each agent (3600)")
+    parser.add_argument("runner", nargs="+", metavar="-- RUNNER",
+                        help="the agent's program: the prompt comes on stdin")  # fmt: skip
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Take the stage through its gate; begun again after any crash it goes on where it was."""
+    if not 0 < arguments.parallel <= _MOST_AT_ONCE or not 0 < arguments.time <= _LONGEST_S:
+        raise WrongUsage(f"--parallel goes up to {_MOST_AT_ONCE}, --time up to {_LONGEST_S:,}")
+    wanted = shown.wanted(context, arguments, launched=arguments.role)
+    tasks = _tasks(wanted, arguments)
+    find_program(arguments.runner[0], context.environ.get("PATH"))  # before anything is counted
+    context.may_write()
+    found, gate = stage.run(
+        context.journal,
+        wanted._replace(launched=tuple(tasks)),
+        tasks,
+        Agents(_beginner(context, arguments.runner), arguments.parallel, arguments.time),
+        shown.author(context),
+        inputs=[_read(path) for path in arguments.input],
+        stale_too=arguments.stale,
+        tell=lambda words: _tell(context, words),
+    )
+    status = shown.show_gate(context, wanted, found, gate)
+    context.heal()
+    return status
+
+
+def _tell(context: Context, words: str) -> None:
+    if not context.json:
+        print(
+            f"{clock.local_second(clock.now_us())} {printable(words)}", file=sys.stderr, flush=True
+        )
+
+
+def _tasks(wanted: Wanted, arguments: argparse.Namespace) -> dict[str, str]:
+    """What each role is asked; a role without a task is refused before anything begins."""
+    roles = wanted.launched or tuple(wanted.stage.tiers)
+    if not roles:
+        raise WrongUsage(f"stage `{wanted.stage.name}` has no roles: name some with --role")
+    if arguments.task is not None:
+        return dict.fromkeys(roles, _text(arguments.task))
+    return {role: _text(os.path.join(arguments.tasks, f"{role}.md")) for role in roles}
+
+
+def _text(path: str) -> str:
+    return _read(path).decode("utf-8", "replace")
+
+
+def _read(path: str) -> bytes:
+    try:
+        return disk.read_regular(path, limit=_LIMIT)
+    except FileNotFoundError as error:
+        raise WrongUsage("there is no such file", file=path) from error
+
+
+def _beginner(context: Context, runner: list[str]) -> Callable[[Launch], Running]:
+    root, environ = context.place.root, dict(context.environ)
+
+    def begin(launch: Launch) -> Running:
+        told = {
+            "STANDFAST_STAGE": launch.stage,
+            "STANDFAST_ROLE": launch.role,
+            "STANDFAST_OUTPUT": launch.path,
+            "STANDFAST_ATTEMPT": str(launch.attempt),
+        }
+        return Running.begin(
+            runner,
+            cwd=root,
+            env={**environ, **told},
+            stdin=launch.prompt.encode("utf-8", "surrogatepass"),
+            keep_open=[launch.lock],
+        )
+
+    return begin
