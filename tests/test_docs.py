@@ -22,6 +22,8 @@ def steps(page: Path) -> list[tuple[str, str]]:
         for line in block.splitlines(keepends=True):
             if line.startswith("$ "):
                 found.append((line[2:].rstrip("\n"), ""))
+            elif line.startswith("> ") and not found[-1][1]:  # it goes on, as in a terminal
+                found[-1] = (f"{found[-1][0]}\n{line[2:].rstrip()}", "")
             else:
                 found[-1] = (found[-1][0], found[-1][1] + line)
     return found

@@ -36,6 +36,8 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "journal/base.py:put",
         "journal/dropping.py:_replace",
         "journal/whose.py:_ours",
+        "run/launching.py:_journal_intent",
+        "run/launching.py:_see_to_end",
         "wake/delivery.py:give",
     ),
     "it loads code of ours, which nobody else may write": (
@@ -49,6 +51,10 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "files/publish.py:_read",
         "git/__init__.py:Git.read",
         "process/__init__.py:_read_some",
+        "process/running.py:Running.last_words",
+        "surfaces/cli/commands/outputs.py:_task",
+        "surfaces/cli/commands/stage.py:_read",
+        "surfaces/cli/commands/stage.py:_text",
     ),
     "it asks a program; test_git.py and test_process.py try what that may answer": (
         "git/__init__.py:Git._listed",

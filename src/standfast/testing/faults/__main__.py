@@ -1,7 +1,7 @@
 """`make faults`: everything that could lose our data, tried; the counters in build/faults.json.
 
-`--slice` is what `make test` runs, `--only PART` one part, `--trial ID` one trial of the sweep, as
-a finding names it. The same `--seed` tries the same.
+`--slice` is what `make test` runs, `--only PART` one part, `--act NAME` all trials of one act,
+`--trial ID` one trial of the sweep, as a finding names it. The same `--seed` tries the same.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if options.trial is not None:
             return _one(folder, options.trial)
+        if options.act:
+            return _acts(folder, options.act, options.seed)
         counted = Tally(_commit(), options.seed)
         for name, part in parts.PARTS.items():
             if options.only in {None, name}:
@@ -48,6 +50,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--slice", action="store_true", help="a few minutes of it")
     parser.add_argument("--only", choices=tuple(parts.PARTS))
     parser.add_argument("--trial", help="one trial of the sweep: note:torn@12")
+    parser.add_argument("--act", action="append", help="all trials of one act: note")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(2), "big"))
     parser.add_argument("--result", default=RESULT)
     return parser.parse_args(argv)
@@ -73,6 +76,12 @@ def _one(folder: str, trial: str) -> int:
         print("\n".join(line["findings"]) or "nothing was found")
         return 1 if line["findings"] else 0
     return 2
+
+
+def _acts(folder: str, acts: list[str], seed: int) -> int:
+    swept = crew.sweep(folder, seed, thin=1, twice=30, tell=_tell, acts=acts)
+    print("\n".join([*swept.findings, f"{swept.injected:,} faults in {', '.join(acts)}"]))
+    return 1 if swept.findings else 0
 
 
 def _commit() -> str:

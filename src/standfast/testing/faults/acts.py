@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast.clients.claude.abilities import WANTED
 from standfast.clients.claude.recipes import RECIPES
 from standfast.clients.claude.samples import BEFORE, SAMPLES
+from standfast.protocol.outputs import SENTINEL
 from standfast.surfaces.cli import frame
 from standfast.testing.faults import perform, worlds
 
@@ -131,6 +132,37 @@ COMMANDS: tuple[Act, ...] = (
 )  # fmt: skip
 
 
+def _begun_session(world: World, _seen: Seen) -> bool:
+    with open(os.path.join(world.repo, ".cwf", "cwf-state.yaml"), encoding="utf-8") as file:
+        return "-01-quick" in file.read()
+
+
+def _stage(*arguments: str) -> Callable[[World], int]:
+    return _command("outputs", *arguments, "--stage", "retro")
+
+
+_AGENT = f"printf 'by the agent\\n%s\\n' '{SENTINEL}' > \"$STANDFAST_OUTPUT\""
+
+STAGES: tuple[Act, ...] = (
+    Act("check", "outputs check", "staged", _stage("check", "--launched", "expert-alpha"),
+        new=lambda seen: seen.number("output.received")),
+    Act("gate", "outputs gate", "staged", _stage("gate", "--launched", "expert-alpha"),
+        new=lambda seen: seen.number("stage.gated")),
+    Act("prompt", "outputs prompt", "staged", _stage("prompt", "cdm-analysis")),
+    Act("accept", "outputs accept", "staged", _stage("accept", "cdm-analysis"),
+        new=lambda seen: seen.number("output.accepted")),
+    Act("grant", "outputs grant", "staged", _stage("grant", "cdm-analysis"),
+        new=lambda seen: seen.number("output.granted")),
+    Act("stage", "stage run", "staged",
+        _command("stage", "run", "--stage", "retro", "--role", "cdm-analysis", "--task", "task.md",
+                 "--", "sh", "-c", _AGENT),
+        new=lambda seen: seen.number("stage.gated"), dear=True),
+    Act("resolve", "live-state resolve", "staged", _command("live-state", "resolve")),
+    Act("begin", "live-state begin", "begun", _command("live-state", "begin", "quick"),
+        holds=_begun_session, repeats=False),
+)  # fmt: skip
+
+
 def _hook(event: str, world: str, session: str) -> Act:
     kind = RECIPES[event][0]
 
@@ -160,7 +192,7 @@ HOOKS: tuple[Act, ...] = (
     _hook("PostToolUse", "waiting", NEW_SESSION),
 )
 
-ACTS: dict[str, Act] = {act.name: act for act in (*COMMANDS, *HOOKS)}
+ACTS: dict[str, Act] = {act.name: act for act in (*COMMANDS, *STAGES, *HOOKS)}
 
 
 def registered() -> list[str]:

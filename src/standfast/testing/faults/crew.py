@@ -25,13 +25,13 @@ class Swept:
         self.findings: list[str] = []
 
 
-def sweep(folder: str, seed: int, *, thin: int, twice: int, tell: Tell) -> Swept:
+def sweep(
+    folder: str, seed: int, *, thin: int, twice: int, tell: Tell, acts: Sequence[str] = ()
+) -> Swept:
     """Try every call of every act; *thin* leaves one in so many, *twice* adds repeated faults."""
     cores = len(os.sched_getaffinity(0))
-    shares = [
-        {"job": "sweep", "seed": seed, "share": share, "of": cores, "thin": thin, "twice": twice}
-        for share in range(cores)
-    ]
+    what = {"job": "sweep", "seed": seed, "thin": thin, "twice": twice, "acts": list(acts)}
+    shares = [{**what, "share": share, "of": cores} for share in range(cores)]
     swept = Swept()
     for line in run(folder, shares):
         swept.injected += 1

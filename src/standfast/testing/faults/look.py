@@ -52,6 +52,7 @@ _WHOLE = (
     "home/.claude/settings.json",
     "home/.local/share/standfast/hook",
     "home/.local/share/standfast/hook.modules",
+    "repo/.cwf/cwf-state.yaml",
     "export.jsonl",
 )
 

@@ -23,7 +23,7 @@ from standfast.testing.faults.canaries import SWEPT
 from standfast.testing.faults.shim import Shim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from standfast.testing.faults.sweep import Sweep, Trial
 
@@ -55,10 +55,11 @@ def _load_everything() -> None:
 
 
 def _share(
-    trier: Sweep, *, seed: int, share: int, of: int, thin: int, twice: int
+    trier: Sweep, *, seed: int, share: int, of: int, thin: int, twice: int, acts: Sequence[str]
 ) -> Iterator[Trial]:
     """This process's part of all trials: the same for the same seed."""
-    for position, act in enumerate(ACTS.values()):
+    wanted = [ACTS[name] for name in acts] or ACTS.values()
+    for position, act in enumerate(wanted):
         dice = random.Random(f"{seed} {act.name}")
         step = thin * (_DEAR if act.dear and thin > 1 else 1)
         once = trier.trials(act)[(seed + position) % step :: step]

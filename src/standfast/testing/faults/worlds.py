@@ -16,6 +16,7 @@ from standfast.clients.claude.samples import BEFORE
 from standfast.journal import inbox, spool
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
+from standfast.protocol.outputs import SENTINEL
 from standfast.testing.faults import perform
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ EDITED = "a person added this by hand"
 POSTED = "the sandbox left this in the inbox"
 SESSION = "8f2c0000-1111-4222-8333-444455556666"
 SPOOLED = "toolu_spooled"
+CUT_OFF = "the first half of an analys"
 SETTINGS = '{\n  "model": "some",  \n  "hooks": {"Stop": []}\n}\n'
 
 
@@ -187,6 +189,18 @@ def _checkpointed(world: World) -> None:
     kept.let_go()
 
 
+def _staged(world: World) -> None:
+    """A live session of a workflow: one output valid, one cut off, the others missing."""
+    _begun(world)
+    folder = os.path.join(world.repo, ".cwf", "projects", "one")
+    os.makedirs(folder)
+    state = "live:\n  session_id: s1\n  dir: .cwf/projects/one\n"
+    _write(os.path.join(world.repo, ".cwf", "cwf-state.yaml"), state)
+    _write(os.path.join(folder, "retro-expert-alpha.md"), f"whole\n{SENTINEL}\n")
+    _write(os.path.join(folder, "retro-cdm-analysis.md"), CUT_OFF)
+    _write(os.path.join(world.repo, "task.md"), "Look at it.\n")
+
+
 def _off(world: World) -> None:
     _begun(world)
     perform.command(world, "off")
@@ -215,6 +229,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "aged": _aged,
     "checkpointed": _checkpointed,
     "off": _off,
+    "staged": _staged,
     "installed": _installed,
     **{f"{event} is next": _asked(event) for event in BEFORE},
 }
