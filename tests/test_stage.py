@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -201,6 +202,53 @@ def test_agent_past_its_time_is_ended_and_may_be_tried_once_more(
     assert done.returncode == 1
     assert (repo / "tries").read_text(encoding="utf-8") == "x\nx\n"
     assert "time is up" in done.stderr
+
+
+def test_agent_that_forks_and_leaves_is_waited_for(repo: Path, cli: Cli, session: Path) -> None:
+    late = f"(sleep 0.5; printf 'late\\n{SENTINEL}\\n' > \"$STANDFAST_OUTPUT\") & echo x >> tries"
+
+    done = cli(
+        *("stage", "run", "--stage", "retro", "--role", "cdm-analysis", "--task", "task.md"),
+        *("--", "sh", "-c", late),
+        cwd=repo,
+    )
+
+    assert done.returncode == 0
+    assert (repo / "tries").read_text(encoding="utf-8") == "x\n"
+
+
+def test_what_a_good_agent_leaves_running_is_not_waited_for(
+    repo: Path, cli: Cli, session: Path
+) -> None:
+    serves = f"sleep 600 & echo $! > pid; printf 'ok\\n{SENTINEL}\\n' > \"$STANDFAST_OUTPUT\""
+
+    done = cli(
+        *("stage", "run", "--stage", "retro", "--role", "cdm-analysis", "--task", "task.md"),
+        *("--", "sh", "-c", serves),
+        cwd=repo,
+    )
+
+    assert done.returncode == 0
+    os.kill(int((repo / "pid").read_text(encoding="utf-8")), signal.SIGKILL)  # it lives
+
+
+def test_interrupted_stage_ends_its_agents(repo: Path, cli: Cli, session: Path) -> None:
+    stage = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "standfast", "stage", "run", "--stage", "retro"),
+            *("--role", "cdm-analysis", "--task", "task.md", "--"),
+            *("sh", "-c", "echo $$ > pid.draft; mv pid.draft pid; sleep 600"),
+        ],
+        cwd=repo,
+        stderr=subprocess.DEVNULL,
+    )
+    while not (repo / "pid").exists():
+        assert stage.poll() is None
+    stage.send_signal(signal.SIGINT)
+
+    assert stage.wait(timeout=30) == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((repo / "pid").read_text(encoding="utf-8")), 0)
 
 
 def test_runner_that_is_not_there_counts_as_nothing(repo: Path, cli: Cli, session: Path) -> None:

@@ -63,8 +63,14 @@ class Running:
         return cls(child, said, mark)
 
     def status(self) -> int | None:
-        """How it ended, as a shell would say it, negative for a signal; None while it runs."""
-        return self._child.poll()
+        """How it ended, as a shell would say it, negative for a signal; None while it runs.
+
+        It is not reaped yet: its number, which is its group's, must not become somebody else's.
+        """
+        ended = os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if ended is None:
+            return None
+        return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
     def last_words(self, most: int) -> str:
         """The end of what it has said so far."""
@@ -72,12 +78,14 @@ class Running:
         return os.pread(self._said, most, max(0, size - most)).decode("utf-8", "replace")
 
     def end(self) -> None:
-        """End it and everything it started, if it still runs; nothing more can be asked then."""
-        if self._child.poll() is None:
-            _end_tree(self._child, f"{_MARK}={self._mark}".encode())
-        if self._said >= 0:
-            os.close(self._said)
-            self._said = -1
+        """End it and everything it started; nothing more can be asked then."""
+        _end_tree(self._child, f"{_MARK}={self._mark}".encode())
+        self.let_go()
+
+    def let_go(self) -> None:
+        """It has ended, and what it started may live on; nothing more can be asked then."""
+        self._child.wait()
+        os.close(self._said)
 
 
 def _unnamed(data: bytes) -> int:

@@ -77,7 +77,7 @@ def launch_all(
         while waiting or running:
             while waiting and len(running) < agents.parallel:
                 job = waiting.pop(0)
-                begun = _begin(journal, stage, job, agents, author)
+                begun = _begin(journal, stage, job, agents, author, tell)
                 if begun is not None:
                     until = clock.monotonic_ns() / 1e9 + agents.time_s
                     running[job.output.path] = (begun, job, until)
@@ -89,10 +89,15 @@ def launch_all(
 
 
 def _begin(
-    journal: Journal, stage: str, job: Job, agents: Agents, author: Author
+    journal: Journal,
+    stage: str,
+    job: Job,
+    agents: Agents,
+    author: Author,
+    tell: Callable[[str], None],
 ) -> Running | None:
     """Begin one agent; None if there is nothing to do for it any more."""
-    lock = _lock(journal, job.output.path, agents.time_s)
+    lock = _lock(journal, job.output.path, agents.time_s, tell)
     try:
         attempt = _journal_intent(journal, stage, job, author)
         if attempt is None:
@@ -110,12 +115,23 @@ def _begin(
         os.close(lock)
 
 
-def wait_until_idle(journal: Journal, path: str, wait_s: float) -> None:
+def wait_until_idle(
+    journal: Journal, path: str, wait_s: float, tell: Callable[[str], None]
+) -> None:
     """Wait until no agent is at work on this output.
 
     It may be another process's, or one that outlived the process that began it.
     """
-    os.close(_lock(journal, path, wait_s))
+    os.close(_lock(journal, path, wait_s, tell))
+
+
+def _is_idle(journal: Journal, path: str) -> bool:
+    """Whether no process of an agent has this output's lock."""
+    fd = locks.open_lock(_lock_file(journal, path))
+    try:
+        return locks.try_lock(fd)
+    finally:
+        os.close(fd)
 
 
 def _lock_file(journal: Journal, path: str) -> str:
@@ -124,13 +140,14 @@ def _lock_file(journal: Journal, path: str) -> str:
     return os.path.join(folder, f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:32]}.lock")
 
 
-def _lock(journal: Journal, path: str, wait_s: float) -> int:
+def _lock(journal: Journal, path: str, wait_s: float, tell: Callable[[str], None]) -> int:
     """Wait for whoever is at work on this output; past the time, say which processes those are."""
     at = _lock_file(journal, path)
     fd = locks.open_lock(at)
     if locks.try_lock(fd):
         return fd
     os.close(fd)
+    tell(f"waiting   {os.path.basename(path)}  an agent is at work on it already")
     try:
         return locks.take_within(at, wait_s)
     except StandfastError as error:
@@ -177,14 +194,20 @@ def _see_to_end(
     """Take in those that ended, end those whose time is up, and wait a moment for the others."""
     for path, (agent, job, until) in list(running.items()):
         status = agent.status()
-        late = status is None and clock.monotonic_ns() / 1e9 > until
-        if status is None and not late:
+        late = clock.monotonic_ns() / 1e9 > until
+        seen = files.look(*os.path.split(path)) if status is not None else None
+        # One that forked and left may still be writing: its lock tells.
+        is_over = seen is not None and (seen.fault is None or _is_idle(journal, path))
+        if not (is_over or late):
             continue
         words = redact(agent.last_words(_TAIL))
-        agent.end()
         del running[path]
+        if is_over:
+            agent.let_go()
+        else:
+            agent.end()
         seen = files.look(*os.path.split(path))
-        ended = "time is up" if late else f"exit {status}"
+        ended = f"exit {status}" if is_over else "time is up"
         about = {"path": path, "ended": ended, "fault": seen.fault or "", "words": words}
         journal.append("output.ended", about, author)
         tell(f"ended     {job.output.name}  {ended}, {seen.fault or 'valid'}")

@@ -43,7 +43,7 @@ def run(
     """Take a stage through its gate: *tasks* holds what each role is asked to do."""
     prompts = {role: outputs.prompt(task, wanted.path(role)) for role, task in tasks.items()}
     made_from = {role: fingerprint(role, text, inputs) for role, text in prompts.items()}
-    found = _settled(journal, wanted, author, made_from, agents)
+    found = _settled(journal, wanted, author, made_from, agents, tell)
     for round_ in range(outputs.LAUNCHES):
         lacking = [
             Job(each, prompts[each.role], made_from[each.role], granted=each.stale)
@@ -53,7 +53,7 @@ def run(
         if not lacking:
             break
         launch_all(journal, wanted.stage.name, lacking, agents, author, tell)
-        found = _settled(journal, wanted, author, made_from, agents)
+        found = _settled(journal, wanted, author, made_from, agents, tell)
     return found, gate(journal, wanted, found, author)
 
 
@@ -63,12 +63,13 @@ def _settled(
     author: Author,
     made_from: Mapping[str, str],
     agents: Agents,
+    tell: Callable[[str], None],
 ) -> list[Output]:
     """What is there once no agent is at work any more: one may have outlived whoever began it."""
     found = look(journal, wanted, author, made_from)
     begun = [each.path for each in found if each.launches and not each.is_valid]
     for path in begun:
-        wait_until_idle(journal, path, agents.time_s)
+        wait_until_idle(journal, path, agents.time_s, tell)
     # Again, even if nobody was there: it may have ended right after the first look.
     return look(journal, wanted, author, made_from) if begun else found
 
