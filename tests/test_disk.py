@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from standfast import disk
+from standfast import disk, filesystems
 from standfast.errors import DiskFailed, TooLarge, UnsafePath, Unsupported
 
 CALLS = ("open", "write", "fsync", "rename", "fchmod")
@@ -261,16 +261,16 @@ garbage line
     ],
 )
 def test_filesystem_is_that_of_the_nearest_and_latest_mount(path: str, kind: str) -> None:
-    assert disk.filesystem_of(path, MOUNTS) == kind
+    assert filesystems.kind_of(path, MOUNTS) == kind
 
 
 @pytest.mark.req("PLAT-03")
 def test_remote_filesystems_get_no_write_ahead_log() -> None:
     from standfast.journal.database import wal_is_safe
 
-    assert {"nfs4", "cifs", "9p"} <= disk.REMOTE_FILESYSTEMS
-    assert not {"ext4", "xfs", "btrfs", "tmpfs", "overlay"} & disk.REMOTE_FILESYSTEMS
-    assert wal_is_safe("/") == (disk.filesystem_of("/") not in disk.REMOTE_FILESYSTEMS)
+    assert {"nfs4", "cifs", "9p"} <= filesystems.REMOTE
+    assert not {"ext4", "xfs", "btrfs", "tmpfs", "overlay"} & filesystems.REMOTE
+    assert wal_is_safe("/") == (filesystems.kind_of("/") not in filesystems.REMOTE)
 
 
 @pytest.mark.req("PLAT-04")

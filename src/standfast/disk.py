@@ -15,10 +15,6 @@ import sys
 
 from standfast.errors import DiskFailed, TooLarge, UnsafePath, Unsupported
 
-TYPE_CHECKING = False  # hooks cannot afford to import typing for its constant
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 READ_LIMIT = 4 * 1024 * 1024
@@ -395,45 +391,6 @@ def read_regular(path: str, *, limit: int = READ_LIMIT, folder: int | None = Non
         return read_fd(fd, limit=limit, name=path)
     finally:
         os.close(fd)
-
-
-# What kind of filesystem this is.
-
-# Locks or shared memory are unreliable there, so a write-ahead log is not safe.
-REMOTE_FILESYSTEMS = frozenset(
-    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "fuse.sshfs", "vboxsf", "prl_fs"}
-)
-
-
-def filesystem_of(path: str, mounts: str | None = None) -> str:
-    """The type of the filesystem that holds *path*, or `unknown`; *mounts* is mountinfo text."""
-    if mounts is None:
-        try:
-            with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-                mounts = file.read()
-        except OSError:
-            return "unknown"
-    real = os.path.realpath(path)
-    best, found = -1, "unknown"
-    for point, kind in _mounts(mounts):
-        inside = real == point or real.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= best:  # the later of two on one point hides the earlier
-            best, found = len(point), kind
-    return found
-
-
-def _mounts(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.splitlines():
-        before, separator, after = line.partition(" - ")
-        fields = before.split(" ")
-        if separator and len(fields) > 4:  # noqa: PLR2004  # proc(5): the fifth is the mount point
-            yield _unescape(fields[4]), after.split(" ")[0]
-
-
-def _unescape(field: str) -> str:
-    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        field = field.replace(code, char)
-    return field
 
 
 def refuse_windows(platform: str = sys.platform) -> None:

@@ -12,7 +12,6 @@ import sys
 
 import apsw
 
-from standfast import disk
 from standfast.errors import (
     DiskFailed,
     JournalBusy,
@@ -103,7 +102,9 @@ def _set_mode(connection: apsw.Connection, mode: str) -> None:
 
 def wal_is_safe(folder: str) -> bool:
     """Whether locks and shared memory can be trusted on the filesystem that holds *folder*."""
-    return disk.filesystem_of(folder) not in disk.REMOTE_FILESYSTEMS
+    from standfast import filesystems  # once in a journal's life
+
+    return filesystems.kind_of(folder) not in filesystems.REMOTE
 
 
 def _load_checksums() -> None:

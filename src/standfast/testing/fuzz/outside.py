@@ -7,7 +7,7 @@ import io
 import json
 from pathlib import Path
 
-from standfast import config, disk
+from standfast import config, filesystems
 from standfast.errors import BadConfig
 from standfast.files import drafts, status_md
 from standfast.git import _entries, _failure, armour, checked_ref
@@ -80,7 +80,7 @@ def _proc(data: bytes) -> None:
     for seen in (identity.read_proc_stat(text), identity.read_ps(text)):
         must(seen is None or seen.state, "a process without a state")
     must(all(pid > 0 for pid in identity.read_locks(text, device=2049, inode=7)), "no pid")
-    disk.filesystem_of("/", mounts=text)
+    filesystems.kind_of("/", mounts=text)
     at = Path(folder("proc").put("id", data))
     must(identity.machine_id([at]) and identity.boot_id(at), "no name")
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from standfast import disk
+from standfast import filesystems
 from standfast.errors import NothingFound, StandfastError
 from standfast.journal import database, lost, mirror, reading, retention, schema, strays
 from standfast.process import lock_holders
@@ -100,7 +100,7 @@ def _disk(context: Context) -> Iterator[Finding]:
     above = context.place.folder
     while not os.path.isdir(above):
         above = os.path.dirname(above)
-    kind = disk.filesystem_of(above)
+    kind = filesystems.kind_of(above)
     safe = database.wal_is_safe(above)
     yield Finding("disk", f"{kind}: {'write-ahead log' if safe else 'rollback journal, slower'}")
 
