@@ -36,6 +36,14 @@ def sync_fd(fd: int) -> None:
         os.fsync(fd)
 
 
+def sync_and_close(fd: int) -> None:
+    """Make what somebody else wrote durable, before the journal speaks of it."""
+    try:
+        sync_fd(fd)
+    finally:
+        os.close(fd)
+
+
 def sync_folder(path: str) -> None:
     """Make the names in a folder survive a power cut."""
     fd = os.open(path or ".", _FOLDER)

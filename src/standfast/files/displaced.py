@@ -6,7 +6,6 @@ against the file as it was last known.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
@@ -83,10 +82,7 @@ def make_durable(journal: Journal, face: Face, at: str) -> None:
             fd = disk.open_regular(name, folder=drafts)
         except FileNotFoundError:
             return
-        try:
-            disk.sync_fd(fd)
-        finally:
-            os.close(fd)
+        disk.sync_and_close(fd)
 
 
 def drop_if_secret(journal: Journal, face: Face, displaced: Displaced) -> None:

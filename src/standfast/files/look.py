@@ -104,10 +104,7 @@ def make_durable(face: Face) -> None:
         fd = disk.open_beneath(face.root, face.relative)
     except FileNotFoundError:
         return
-    try:
-        disk.sync_fd(fd)
-    finally:
-        os.close(fd)
+    disk.sync_and_close(fd)
 
 
 def is_at_rest(path: str, folder: int | None = None) -> bool:

@@ -129,11 +129,7 @@ def _output(journal: Journal, wanted: Wanted, role: str, inputs: str) -> Output:
 
 def receive(journal: Journal, output: Output, author: Author, inputs: str = "") -> bool:
     """Make a valid output durable, then keep its receipt; False if that one is known already."""
-    fd = disk.open_regular(output.path)
-    try:
-        disk.sync_fd(fd)
-    finally:
-        os.close(fd)
+    disk.sync_and_close(disk.open_regular(output.path))
     disk.sync_folder(os.path.dirname(output.path))
     receipt: dict[str, object] = {
         "digest": output.digest,

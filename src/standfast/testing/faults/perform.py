@@ -7,12 +7,17 @@ last of them.
 
 from __future__ import annotations
 
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import select
 import signal
 import sys
 from typing import TYPE_CHECKING, NamedTuple
+
+import standfast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,3 +141,12 @@ def facts(answer: Answer) -> dict[str, object]:
     found = json.loads(answer.out)
     assert isinstance(found, dict)
     return found
+
+
+def load_everything() -> None:
+    """Whoever is forked from here finds it all loaded: that is most of what a command costs."""
+    for module in pkgutil.walk_packages(standfast.__path__, "standfast."):
+        if not module.name.startswith(("standfast.testing.", "standfast.__main__")):
+            importlib.import_module(module.name)
+    gc.collect()
+    gc.freeze()

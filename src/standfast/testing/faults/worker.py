@@ -7,16 +7,12 @@ plants a bug and tries until it is found. `{"job": "trial", "trial": "note:torn@
 
 from __future__ import annotations
 
-import gc
-import importlib
 import json
-import pkgutil
 import random
 import sys
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import standfast
 from standfast.testing.faults import perform, sweep
 from standfast.testing.faults.acts import ACTS
 from standfast.testing.faults.canaries import SWEPT
@@ -32,7 +28,7 @@ _DEAR = 8  # so many times fewer trials of an act that starts many processes
 
 def main() -> int:
     """Do the job."""
-    _load_everything()
+    perform.load_everything()
     job: dict[str, Any] = json.load(sys.stdin)
     trier = sweep.Sweep(Shim(), job.pop("folder"))
     match job.pop("job"):
@@ -43,15 +39,6 @@ def main() -> int:
         case _:
             _try(trier, _share(trier, **job))
     return 0
-
-
-def _load_everything() -> None:
-    """Whoever is forked from here finds it all loaded: that is most of what a command costs."""
-    for module in pkgutil.walk_packages(standfast.__path__, "standfast."):
-        if not module.name.startswith(("standfast.testing.", "standfast.__main__")):
-            importlib.import_module(module.name)
-    gc.collect()
-    gc.freeze()
 
 
 def _share(

@@ -13,10 +13,9 @@ import random
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.testing.faults import loops
+from standfast.testing.faults import loops, perform
 from standfast.testing.faults.around import conditions, frozen, jumps, reuse
 from standfast.testing.faults.around.bench import Setting
-from standfast.testing.faults.cuts.cuts import load_everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,7 +65,7 @@ def run(
     *only* is one condition; *until_found*: a bug is planted, and one finding is enough.
     """
     counted = Counted({}, [], [])
-    load_everything()
+    perform.load_everything()
     chosen = CONDITIONS if only is None else {only: CONDITIONS[only]}
     for name, condition in chosen.items():
         place = os.path.join(folder, name.replace(" ", "-"))

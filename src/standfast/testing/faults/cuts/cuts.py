@@ -17,7 +17,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.journal import inbox
-from standfast.testing.faults import loops, worlds
+from standfast.testing.faults import loops, perform, worlds
 from standfast.testing.faults.cuts import busy
 from standfast.testing.faults.cuts.after_cut import Kept, Told, judge
 
@@ -60,7 +60,7 @@ def run(
     why = loops.lacking(folder, filesystem)
     if why is not None:
         return Counted(0, 0, [], why)
-    load_everything()
+    perform.load_everything()
     said, telling = os.pipe()
     lanes = min(_LANES, cuts)
     pids = []
@@ -75,18 +75,6 @@ def run(
     if counted.cuts < cuts:
         counted.findings.append(f"wedged the harness ended after {counted.cuts} cuts")
     return counted
-
-
-def load_everything() -> None:
-    """Import it all once: forked processes that import for themselves take most of the time."""
-    import importlib
-    import pkgutil
-
-    import standfast
-
-    for module in pkgutil.walk_packages(standfast.__path__, "standfast."):
-        if not (module.name.endswith("__main__") or module.name.startswith("standfast.testing")):
-            importlib.import_module(module.name)
 
 
 def _start(lane: Lane, rounds: int, telling: int, said: int) -> int:
