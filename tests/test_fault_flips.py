@@ -28,7 +28,7 @@ from standfast.testing.faults.flips.flip_trial import (
 def quick(tmp_path: Path) -> Iterator[str]:
     """A folder in memory where there is one."""
     where = "/dev/shm" if os.access("/dev/shm", os.W_OK) else str(tmp_path)
-    with tempfile.TemporaryDirectory(dir=where) as name:
+    with tempfile.TemporaryDirectory(dir=where, ignore_cleanup_errors=True) as name:
         yield name
 
 

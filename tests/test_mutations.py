@@ -30,7 +30,7 @@ def quick(world: Path) -> Iterator[Path]:
     """A folder in memory where there is one: a thousand mutants need no thousand syncs."""
     shared = Path("/dev/shm")  # a folder of our own is made in it
     where = shared if os.access(shared, os.W_OK) else world
-    with tempfile.TemporaryDirectory(dir=where) as name:
+    with tempfile.TemporaryDirectory(dir=where, ignore_cleanup_errors=True) as name:
         yield Path(name)
 
 

@@ -119,7 +119,7 @@ def ended(pid: int, pipe: int) -> str:
 
 @pytest.fixture
 def ground_after() -> Iterator[Callable[[], Ground]]:
-    with tempfile.TemporaryDirectory(dir=quick_folder()) as top:
+    with tempfile.TemporaryDirectory(dir=quick_folder(), ignore_cleanup_errors=True) as top:
         numbers = iter(range(10_000))
 
         def make() -> Ground:

@@ -22,7 +22,9 @@ needs_compiler = pytest.mark.skipif(
 @pytest.fixture
 def quick() -> Iterator[str]:
     """Give a folder in memory where there is one: a thousand trials need no real syncs."""
-    with tempfile.TemporaryDirectory(dir=worlds.quick_folder()) as folder:
+    with tempfile.TemporaryDirectory(
+        dir=worlds.quick_folder(), ignore_cleanup_errors=True
+    ) as folder:
         yield folder
 
 
