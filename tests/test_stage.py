@@ -114,6 +114,9 @@ def test_torn_output_is_kept_in_the_journal_before_it_is_written_over(
     about = json.loads(kept[0].payload)
     assert (about["path"], about["text"]) == (str(path), "half of what was fo")
     assert keeping.kept(journal, about["digest"]) == b"half of what was fo"
+    assert about["digest"][:12] in cli("journal", "kept", cwd=repo).stdout
+    assert cli("journal", "kept", about["digest"][:8], cwd=repo).stdout == "half of what was fo"
+    assert "none begins" in cli("journal", "kept", "zz", cwd=repo).stderr
     kinds = [e.kind for e in reading.events(journal, reading.Filter())]
     assert kinds.index("file.kept") < kinds.index("output.launched") < kinds.index("output.ended")
     assert "by the agent" in path.read_text(encoding="utf-8")

@@ -53,7 +53,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         "More",
         (
             Command("events", "what was recorded, filtered or followed"),
-            Command("journal", "verify, repair, export or trim the journal"),
+            Command("journal", "verify, repair, export or trim the journal; what was written over"),
             Command("off", "hooks leave this repository alone"),
             Command("on", "hooks record and brief again"),
             Command("forget", "never list or inject a session again"),

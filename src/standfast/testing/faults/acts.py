@@ -111,6 +111,7 @@ COMMANDS: tuple[Act, ...] = (
         recovery=("journal", "repair"),
     ),
     Act("trim", "journal trim", "aged", _command("journal", "trim"), drops=True),
+    Act("kept", "journal kept", "begun", _command("journal", "kept")),
     Act("path", "journal path", "begun", _command("journal", "path")),
     Act("off", "off", "begun", _command("off"), holds=_is_off),
     Act("on", "on", "off", _command("on"), holds=lambda w, s: not _is_off(w, s)),

@@ -1,4 +1,4 @@
-"""`standfast journal`: verify it, repair it, export it, drop what is too old, say where it is."""
+"""`standfast journal`: verify, repair, export or trim it, ask what it keeps and where it is."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ _NONE = "none lost"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Five things to do with a journal."""
-    parser.add_argument("action", choices=("verify", "repair", "export", "trim", "path"))
+    """Six things to do with a journal."""
+    actions = ("verify", "repair", "export", "trim", "kept", "path")
+    parser.add_argument("action", choices=actions)
+    parser.add_argument("digest", nargs="?", help="kept: print this one; the first digits will do")
     parser.add_argument("-o", "--output", help="export: the file to make; it must not exist yet")
 
 
@@ -32,6 +34,8 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Do one of them."""
     if arguments.output is not None and arguments.action != "export":
         raise WrongUsage("--output goes with export")
+    if arguments.digest is not None and arguments.action != "kept":
+        raise WrongUsage("a digest goes with kept")
     if arguments.action == "path":
         path = context.journal.path
         shown = printable(path) if sys.stdout.isatty() else path
@@ -43,6 +47,10 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         raise NothingFound("nothing has been recorded here yet", file=context.place.folder)
     if arguments.action == "trim":
         return _trim(context)
+    if arguments.action == "kept":
+        from standfast.surfaces.cli.kept import kept
+
+        return kept(context, arguments.digest)
     return _verify(context) if arguments.action == "verify" else _export(context, arguments.output)
 
 
