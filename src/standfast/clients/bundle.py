@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 FILE = "hook.modules"
 PACKAGES = ("", "clients", "clients.claude", "journal", "protocol", "redact", "wake")
 MODULES = (
-    *("clock", "disk", "errors", "xdg", "protocol.ids", "protocol.text"),
+    *("clock", "disk", "errors", "xdg"),
+    *("protocol.ids", "protocol.outputs", "protocol.text"),
     *("clients.afterwards", "clients.alive", "clients.checkout", "clients.commits", "clients.hook"),
     "clients.serve",
     *("clients.claude.answers", "clients.claude.committing", "clients.claude.payload"),
-    "clients.claude.recipes",
+    *("clients.claude.outputs", "clients.claude.recipes"),
     "clients.claude.recording",
     *("clients.claude.starting", "clients.claude.telling", "clients.claude.transcript"),
     *("journal.author", "journal.chain", "journal.damage", "journal.database", "journal.folds"),

@@ -17,6 +17,7 @@ TOOL_S = 0.18  # the client is promised 250 ms: the rest is starting up
 WAKE_S = 1.8  # and 2 s where a brief is made
 ANSWER = b"="  # the child is done; what follows is for the client
 WAKES = ("SessionStart", "PreCompact", "PostCompact", "SessionEnd")  # the client has time for these
+UNHURRIED = (*WAKES, "SubagentStop")  # and here: a subagent that is gone cannot be held
 
 _FAILED = 75
 _OUTPUT_LIMIT = 64 * 1024
@@ -33,7 +34,7 @@ def main(pid: str) -> int:
     if os.fork() == 0:
         os._exit(_child(pid, head, mine, its))
     os.close(its)
-    answer = _wait(mine, began + (WAKE_S if _wakes(head) else TOOL_S))
+    answer = _wait(mine, began + (WAKE_S if _has_time(head) else TOOL_S))
     if answer is None:
         return 0  # the child goes on: it is late, not lost
     if not answer.startswith(ANSWER):
@@ -64,11 +65,11 @@ def _is_ready(fd: int, until: float) -> bool:
     return bool(watch.poll(max(0.0, until - time.monotonic()) * 1000))
 
 
-def _wakes(head: bytes) -> bool:
+def _has_time(head: bytes) -> bool:
     """Whether this call has the longer time: the client's own key comes before any tool's."""
     _, _, rest = head.partition(b'"hook_event_name"')
     event = rest.lstrip(b': "').partition(b'"')[0]
-    return event.decode("ascii", "replace") in WAKES
+    return event.decode("ascii", "replace") in UNHURRIED
 
 
 def _wait(pipe: int, until: float) -> bytes | None:

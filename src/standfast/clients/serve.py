@@ -25,6 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from standfast.clients.claude.outputs import Looked
     from standfast.clients.claude.payload import Payload
     from standfast.clients.claude.recording import Fact
     from standfast.journal.place import Place
@@ -41,8 +42,8 @@ class Call:
     """One call of one hook: who calls, about what, and where its journal is."""
 
     __slots__ = (
-        *("agent", "began", "cwd", "environ", "event", "payload", "pid", "place", "session"),
-        "tool",
+        *("agent", "began", "cwd", "environ", "event", "hold", "outputs", "payload", "pid"),
+        *("place", "session", "tool"),
     )
 
     def __init__(self, payload: Payload, pid: str, environ: Mapping[str, str]) -> None:
@@ -59,6 +60,8 @@ class Call:
         self.agent = _as_name(agent) if agent else None
         self.cwd = cwd if cwd and os.path.isabs(cwd) and "\0" not in cwd else here()
         self.tool = tool or ""
+        self.outputs: list[Looked] = []  # what a subagent that stops was told to leave behind
+        self.hold = ""  # what to print so that it goes on
         self.place = find_place(environ, self.cwd)
 
     @property
@@ -126,6 +129,10 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         place.refuse_foreign(call.place)
         if call.event == "SessionStart":
             _bring_home(call, journal)
+        elif call.event == "SubagentStop":
+            from standfast.clients.claude import outputs
+
+            call.outputs = outputs.look(call, journal)
         recorded = _record_in_turn(call, found, journal)
     except (StandfastError, OSError) as error:
         journal.let_go()
@@ -142,8 +149,8 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
     told = _say(answer, ANSWER + output.encode())
     os.close(answer)
     try:
-        if wake and not told:  # nobody waits any more: the brief was not printed
-            journal.append("brief.missed", call.payload.write({"owed": wake}), call.author(MAIN))
+        if not told:
+            _tell_missed(call, found, wake, journal)
         from standfast.clients import afterwards
 
         afterwards.tidy(call, journal)
@@ -151,6 +158,20 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         pass  # the fact is safe: the next call finds the same to do
     finally:
         journal.let_go()
+
+
+def _tell_missed(call: Call, found: list[Fact], wake: int, journal: Journal) -> None:
+    """Nobody waits any more: the brief was not printed, the subagent was not held and is over."""
+    if wake:
+        journal.append("brief.missed", call.payload.write({"owed": wake}), call.author(MAIN))
+    if call.hold:
+        call.outputs = []
+        try:
+            _record_in_turn(call, found, journal)
+        except (StandfastError, OSError) as error:
+            from standfast.clients import elsewhere
+
+            elsewhere.keep(call, found, error)
 
 
 def _bring_home(call: Call, journal: Journal) -> None:
@@ -214,7 +235,7 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
             # The call's own time, as in the spool: a fact that went both ways is known by it.
             tx.append(fact.kind, text, call.author(fact.actor), at=call.began)
         if call.event not in _MAY_CARRY:
-            return "", 0
+            return call.hold, 0
         wake = owed.brief_for(tx.execute, call.session, actor)
         if wake is None and call.event != "SessionStart":
             return "", 0

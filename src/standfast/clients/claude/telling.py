@@ -21,6 +21,7 @@ _OF_THE_MAIN = frozenset({"UserPromptSubmit", "Stop", "SubagentStart", "SessionE
 
 _COMPACTS = frozenset({"PreCompact", "SessionStart"})
 SOME_SUBAGENT = "subagent"
+_MARK = "<!--"  # the sentinel begins so: a prompt without it declares no output
 
 # While a call waits for its subagent, everything that happens is the subagent's doing.
 _WAITED_FOR = """
@@ -87,11 +88,16 @@ def _session_started(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
     return [fact]
 
 
-def _tool_started(fact: Fact, call: Call, _ask: Ask) -> list[Fact]:
-    if fact.fields.get("tool") == "Bash":
+def _tool_started(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
+    tool = fact.fields.get("tool")
+    if tool == "Bash":
         checkout = Checkout(call.cwd)
         fact.fields["log"] = checkout.log_size()
         fact.fields["checkout"] = checkout.id
+    elif tool in DELEGATES and _MARK in call.payload.text:
+        from standfast.clients.claude import outputs  # of many prompts few declare one
+
+        return [fact, *outputs.launched(fact, call, ask)]
     return [fact]
 
 
@@ -141,9 +147,18 @@ def _agent_started(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
 
 
 def _agent_ended(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
-    """A compaction ends as a subagent too: only those that are known to have begun count."""
-    known = "SELECT 1 FROM work WHERE session = ? AND what = 'agent' AND key = ?"
-    return [fact] if ask(known, (call.session, str(fact.fields.get("id")))) else []
+    """A compaction ends as a subagent too: only those that are known to have begun count.
+
+    Where no journal answers it is kept as it is told.
+    """
+    known = "SELECT EXISTS (SELECT 1 FROM work WHERE session = ? AND what = 'agent' AND key = ?)"
+    is_unknown = ask(known, (call.session, str(fact.fields.get("id")))) == [(0,)]
+    over = [] if is_unknown else [fact]
+    if not call.outputs:
+        return over
+    from standfast.clients.claude import outputs  # of many subagents few were told to leave any
+
+    return outputs.ended(over, call, ask)
 
 
 def _compaction_begun(fact: Fact, call: Call, _ask: Ask) -> list[Fact]:

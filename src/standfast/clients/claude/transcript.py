@@ -1,6 +1,6 @@
 """What Claude Code's own transcript tells: how full the context is, what it still shows.
 
-One JSON object a line, written behind what happens. Only its end is read, and only as text:
+One JSON object a line, written behind what happens. Only its ends are read, and only as text:
 a line that looks like ours may be anybody's, so nothing here is ever more than a hint. Hook path.
 """
 
@@ -24,6 +24,10 @@ _COUNTED = (b'"input_tokens":', b'"cache_creation_input_tokens":', b'"cache_read
 
 def tail(path: str | None) -> bytes:
     """The end of a transcript; nothing where it cannot be read."""
+    return _part(path, from_end=True)
+
+
+def _part(path: str | None, *, from_end: bool) -> bytes:
     if not path or "\0" in path:
         return b""
     try:
@@ -31,12 +35,17 @@ def tail(path: str | None) -> bytes:
     except OSError:
         return b""
     try:
-        size = os.fstat(fd).st_size
+        size = os.fstat(fd).st_size if from_end else 0
         return os.pread(fd, _TAIL, max(0, size - _TAIL))
     except OSError:
         return b""
     finally:
         os.close(fd)
+
+
+def head(path: str | None) -> bytes:
+    """How a transcript begins; nothing where it cannot be read."""
+    return _part(path, from_end=False)
 
 
 def since_compaction(path: str) -> bytes:

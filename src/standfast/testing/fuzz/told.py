@@ -19,7 +19,7 @@ from standfast.clients.claude import (
 from standfast.clients.claude.abilities import Abilities
 from standfast.clients.claude.recipes import RECIPES
 from standfast.clients.claude.telling import _tool_ended
-from standfast.clients.hook import _wakes
+from standfast.clients.hook import _has_time
 from standfast.clients.serve import Call
 from standfast.journal.payload import encode
 from standfast.testing.fuzz.target import Target, answered, folder, must, text_of
@@ -54,7 +54,7 @@ def _facts(given: payload.Payload, event: str) -> Iterator[recording.Fact]:
 
 @answered
 def _hook_call(data: bytes) -> None:
-    _wakes(data)
+    _has_time(data)
     given = _read(data)
     place = folder("hook").path
     call = Call(given, "1", {"CLAUDE_PROJECT_DIR": place, "HOME": place})

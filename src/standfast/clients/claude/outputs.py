@@ -1,0 +1,171 @@
+"""The files that a subagent was told to leave behind, when it is asked for and when it stops.
+
+Whoever asks for a subagent launches its outputs, and launches are counted. One that ends without
+its file has worked for nothing: it is held once and told what is missing. Files are read before
+the journal is entered: a disk that hangs must not keep others out. Loaded only where there is
+something to do. Hook path.
+"""
+
+from __future__ import annotations
+
+from standfast import disk
+from standfast.clients.claude import transcript
+from standfast.clients.claude.payload import Payload
+from standfast.clients.claude.recording import MAIN, Fact
+from standfast.errors import DiskFailed, StandfastError, TooLarge
+from standfast.protocol import outputs
+from standfast.redact import redact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from standfast.clients.claude.telling import Ask
+    from standfast.clients.serve import Call
+    from standfast.journal.store import Journal
+
+MOST = 32  # files of one prompt
+_REASON = 8_000  # characters: the client cuts what is longer than 10,000
+_FIRST_LINES = 20
+_ASKED = "?1->>'$.tool_input.prompt'"
+_SAID = """CASE json_type(?1,'$.message.content')
+    WHEN 'array' THEN (SELECT group_concat(value->>'text',char(10))
+      FROM json_each(?1,'$.message.content') WHERE type='object')
+    ELSE ?1->>'$.message.content' END"""
+
+_KNOWN_CALL = "SELECT 1 FROM work WHERE session = ? AND what = 'call' AND key = ?"
+
+# Only a journal that answers may say that nobody was held: from a spool nobody can tell.
+_NEVER_HELD = """
+    SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM events
+      WHERE stream = 'session:' || ?1 AND kind = 'output.held' AND payload ->> 'agent' = ?2)"""
+
+# By the call that asked for a subagent, where no other call of its kind was in flight as well.
+_LAUNCHED = """
+    SELECT launched.payload ->> 'path' FROM work AS agent
+    JOIN events AS began ON began.seq = agent.begun
+    JOIN work AS call ON call.session = agent.session AND call.what = 'call'
+      AND call.key = began.payload ->> 'call'
+    JOIN events AS asked ON asked.seq = call.begun
+    JOIN events AS launched ON launched.seq BETWEEN call.begun AND agent.begun
+      AND launched.kind = 'output.launched' AND launched.payload ->> 'call' = call.key
+    WHERE agent.session = ?1 AND agent.what = 'agent' AND agent.key = ?2 AND NOT EXISTS (
+      SELECT 1 FROM work AS other JOIN events AS its ON its.seq = other.begun
+      WHERE other.session = ?1 AND other.what = 'call' AND other.key <> call.key
+        AND its.payload ->> 'tool' IN ('Agent', 'Task')
+        AND its.payload ->> 'type' IS asked.payload ->> 'type'
+        AND other.begun < agent.begun AND (other.ended = 0 OR other.ended > agent.begun))
+    ORDER BY launched.seq"""
+
+
+def launched(asked: Fact, call: Call, ask: Ask) -> list[Fact]:
+    """A launch of each output that the prompt for a subagent declares.
+
+    The prompt is taken from the payload: what is recorded of it is cut. A call that is known
+    was counted: hooks may be installed twice.
+    """
+    use = str(asked.fields.get("id", ""))
+    if ask(_KNOWN_CALL, (call.session, use)):
+        return []
+    (prompt,) = call.payload.ask([_ASKED])
+    return [
+        Fact("output.launched", {"path": redact(path), "by": MAIN, "call": use}, asked.actor)
+        for path in outputs.declared(str(prompt or ""))[:MOST]
+    ]
+
+
+class Looked:
+    """One output as it was found when its subagent stopped."""
+
+    __slots__ = ("fields", "path", "why")
+
+    def __init__(self, path: str, why: str, data: bytes | None = None) -> None:
+        self.path = path
+        self.why = why
+        self.fields: dict[str, str | int] = {"path": redact(path), "fault": why}
+        if data is not None:
+            self.fields |= {"digest": _digest(data), "size": len(data)}
+
+
+def _digest(data: bytes) -> str:
+    from hashlib import sha256
+
+    return sha256(data).hexdigest()
+
+
+def look(call: Call, journal: Journal) -> list[Looked]:
+    """Every output that this subagent's prompt declares; none where the prompt is not known."""
+    agent, kind, path = call.payload.ask(
+        ["?1->>'agent_id'", "?1->>'agent_type'", "?1->>'agent_transcript_path'"]
+    )
+    if not agent or kind == "":  # a compaction works in a subagent of its own
+        return []
+    try:
+        paths = _declared(None if path is None else str(path))
+        if paths is None:
+            rows = journal.query(_LAUNCHED, (call.session, str(agent)[:64]))
+            paths = [str(row[0]) for row in rows if redact(str(row[0])) == row[0]]
+        found = [_look(each) for each in paths[:MOST]]
+    except (StandfastError, OSError):
+        return []
+    return [each for each in found if each is not None]
+
+
+def _declared(path: str | None) -> list[str] | None:
+    """What the first words in a subagent's transcript declare; None where there are none."""
+    for line in transcript.head(path).split(b"\n", _FIRST_LINES)[:_FIRST_LINES]:
+        if b'"user"' in line:
+            given = Payload(line.decode("utf-8", "replace"), len(line))
+            kind, said = given.ask(["?1->>'type'", _SAID])
+            if kind == "user":
+                return outputs.declared(str(said or ""))
+    return None
+
+
+def _look(path: str) -> Looked | None:
+    """Judge one file; None where this moment does not tell."""
+    try:
+        data = disk.read_regular(path, limit=outputs.LIMIT)
+    except FileNotFoundError:
+        return Looked(path, outputs.MISSING)
+    except TooLarge:
+        return Looked(path, outputs.TOO_LARGE)
+    except DiskFailed:
+        return None
+    except (StandfastError, ValueError):
+        return Looked(path, outputs.NOT_A_FILE)
+    return Looked(path, outputs.fault(data) or "", data)
+
+
+def ended(over: Sequence[Fact], call: Call, ask: Ask) -> list[Fact]:
+    """What was found, and that the subagent is over; or that it is held, which it is only once."""
+    checked = [_fact("output.checked", each.fields, call) for each in call.outputs]
+    invalid = [each for each in call.outputs if each.why]
+    call.hold = ""
+    if not invalid or not _may_hold(over, call, ask):
+        return [*checked, *over]
+    call.hold = call.payload.write({"decision": "block", "reason": _reason(invalid)})
+    about = [{"path": redact(each.path), "fault": each.why} for each in invalid]
+    return [*checked, *(_fact("output.held", each, call) for each in about)]
+
+
+def _fact(kind: str, fields: Mapping[str, str | int], call: Call) -> Fact:
+    return Fact(kind, {**fields, "agent": str(call.agent)}, str(call.agent))
+
+
+def _may_hold(over: Sequence[Fact], call: Call, ask: Ask) -> bool:
+    """Older clients do not tell a compaction's subagent from others: only one that began counts."""
+    active, kind = call.payload.ask(["?1->>'stop_hook_active'", "?1->>'agent_type'"])
+    is_one = bool(over or kind) and not active
+    return is_one and bool(ask(_NEVER_HELD, (call.session, str(call.agent))))
+
+
+def _reason(invalid: Sequence[Looked]) -> str:
+    """What each lacks, as far as the client shows it."""
+    said, rest = outputs.remedy(invalid[0].path, invalid[0].why), len(invalid) - 1
+    for each in invalid[1:]:
+        more = f"{said}\n{outputs.remedy(each.path, each.why)}"
+        if len(more) > _REASON:
+            return f"{said}\n{rest} more of your files are not complete either.\n"
+        said, rest = more, rest - 1
+    return said
