@@ -1,80 +1,24 @@
 """Standfast in the real Claude Code: what the model was shown after each way of waking up."""
 
 import json
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from standfast.testing import rig
+from claude_world import VERSIONS, World
 from standfast.testing.rig.claude import Claude
-from standfast.testing.rig.clients import NpmMissing, install
 from standfast.testing.rig.model import Model
-from standfast.testing.rig.place import Place, make_place
-from standfast.testing.rig.play import Played, play
-from standfast.testing.rig.scenario import read_scenario
 from standfast.testing.rig.script import Reply, Rule
 from standfast.testing.rig.seen import Kind
 from standfast.testing.rig.terminal import Terminal, TmuxMissing
 
-STORIES = Path(rig.__file__).parent / "scenarios" / "woken"
-STANDFAST = Path(sys.executable).with_name("standfast")
-VERSIONS = ("2.1.325", "2.0.76")
 # A brief begins with its header; what follows it belongs to it up to the end of the message.
 BRIEF = re.compile(r"\[standfast (\w{4}) · .*?\nMore: standfast brief --more", re.DOTALL)
 ADDITION = re.compile(
     r"\(standfast \w{4} · adds to the brief above .*\)(?:\n.*«\w{4} .*|\n[A-Z].*)*"
 )
-
-
-class World:
-    """A client with Standfast installed by its own command, in a repository of its own."""
-
-    def __init__(self, version: str, folder: Path) -> None:
-        self.program = program_of(version)
-        self.place: Place = make_place(str(folder / "place"))
-        programs = folder / "bin"
-        programs.mkdir()
-        (programs / "claude").symlink_to(self.program)
-        self.extra = {
-            "PATH": f"{programs}:{STANDFAST.parent}:{os.environ['PATH']}",
-            "XDG_STATE_HOME": f"{self.place.home}/.local/state",
-            "XDG_DATA_HOME": f"{self.place.home}/.local/share",
-        }
-
-    def standfast(self, *arguments: str) -> str:
-        done = subprocess.run(
-            [STANDFAST, *arguments],
-            cwd=self.place.project,
-            env=self.place.environment("http://127.0.0.1:9", self.extra),
-            capture_output=True,
-            encoding="utf-8",
-            timeout=60,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def play(self, name: str) -> Played:
-        story = STORIES / name
-        scenario = read_scenario(story.read_bytes(), name=story.name)
-        return play(scenario, self.program, self.place, self.extra)
-
-    def events(self, *arguments: str) -> list[Mapping[str, Any]]:
-        said = self.standfast("events", "--json", "-n", "0", *arguments)
-        return [json.loads(line) for line in said.splitlines()]
-
-
-def program_of(version: str) -> str:
-    try:
-        return install(version)
-    except NpmMissing as missing:
-        pytest.skip(str(missing))
 
 
 @pytest.fixture(params=VERSIONS)

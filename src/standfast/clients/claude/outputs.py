@@ -12,7 +12,7 @@ from standfast import disk
 from standfast.clients.claude import transcript
 from standfast.clients.claude.payload import Payload
 from standfast.clients.claude.recording import MAIN, Fact
-from standfast.errors import DiskFailed, StandfastError, TooLarge
+from standfast.errors import BadDocument, DiskFailed, StandfastError, TooLarge
 from standfast.protocol import outputs
 from standfast.redact import redact
 
@@ -114,12 +114,19 @@ def look(call: Call, journal: Journal) -> list[Looked]:
 def _declared(path: str | None) -> list[str] | None:
     """What the first words in a subagent's transcript declare; None where there are none."""
     for line in transcript.head(path).split(b"\n", _FIRST_LINES)[:_FIRST_LINES]:
-        if b'"user"' in line:
-            given = Payload(line.decode("utf-8", "replace"), len(line))
-            kind, said = given.ask(["?1->>'type'", _SAID])
-            if kind == "user":
-                return outputs.declared(str(said or ""))
+        said = _said(line) if b'"user"' in line else None
+        if said is not None:
+            return outputs.declared(said)
     return None
+
+
+def _said(line: bytes) -> str | None:
+    """What somebody said to the subagent in this line, if it is whole."""
+    try:
+        kind, said = Payload(line.decode("utf-8", "replace"), len(line)).ask(["?1->>'type'", _SAID])
+    except BadDocument:
+        return None
+    return str(said or "") if kind == "user" else None
 
 
 def _look(path: str) -> Looked | None:

@@ -1,0 +1,419 @@
+"""A subagent that stops has its outputs looked at, and is held once; nobody is held by mistake."""
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attacks import call, done
+from claude_calls import Claude
+from hook_calls import Hooks, put_launcher
+from standfast.clients.claude import outputs as hooked
+from standfast.clients.claude import telling
+from standfast.protocol import outputs
+from standfast.wake.facts import gather
+
+AGENT = "a646903702f5c930d"
+KIND = "general-purpose"
+LONG = "Read every file of the payment service and say which of them are racy. " * 60
+GOOD = f"Two races, both in refunds.\n{outputs.SENTINEL}\n".encode()
+
+
+class Crew:
+    """A session that asks for one subagent, and what becomes of it."""
+
+    def __init__(self, repo: Path, folder: Path) -> None:
+        self.claude = Claude(repo)
+        self.file = folder / "findings" / "review-races.md"
+        self.file.parent.mkdir()
+        self.transcript = folder / "agent.jsonl"
+        self.claude("SessionStart", source="startup")
+
+    @property
+    def prompt(self) -> str:
+        return outputs.prompt(LONG, str(self.file))
+
+    def begin(self, prompt: str | None = None, agent: str = AGENT, kind: str = KIND) -> str:
+        asked = self.prompt if prompt is None else prompt
+        use = self.claude.begins("Agent", prompt=asked, description="review", subagent_type=kind)
+        self.claude("SubagentStart", agent_id=agent, agent_type=kind)
+        said = {"type": "user", "isSidechain": True, "message": {"role": "user", "content": asked}}
+        self.transcript.write_text(json.dumps(said) + '\n{"type":"assistant"}\n', encoding="utf-8")
+        return use
+
+    def stop(self, **fields: Any) -> str:
+        """Stop; what the client is told, without the common fields."""
+        usual = {"agent_id": AGENT, "agent_type": KIND, "stop_hook_active": False}
+        path = {"agent_transcript_path": str(self.transcript)}
+        return self.claude("SubagentStop", **{**usual, **path, **fields})
+
+    def held(self, **fields: Any) -> str:
+        """Stop, and be held; the reason."""
+        said = json.loads(self.stop(**fields))
+        assert said.keys() == {"decision", "reason"}
+        assert said["decision"] == "block"
+        return str(said["reason"])
+
+    def of(self, kind: str) -> list[Mapping[str, Any]]:
+        journal = self.claude.journal
+        sql = "SELECT payload FROM events WHERE kind = ? ORDER BY seq"
+        try:
+            return [json.loads(row[0]) for row in journal.query(sql, (kind,))]
+        finally:
+            journal.close()
+
+    def state(self) -> str:
+        journal = self.claude.journal
+        try:
+            ((state,),) = journal.query("SELECT state FROM work WHERE what = 'agent'")
+            return str(state)
+        finally:
+            journal.close()
+
+
+@pytest.fixture
+def crew(repo: Path, tmp_path: Path) -> Crew:
+    return Crew(repo, tmp_path)
+
+
+# Launches.
+
+
+@pytest.mark.req("OUT-06", "OUT-13")
+def test_each_launch_is_counted_with_the_call_that_makes_it(crew: Crew) -> None:
+    first = crew.begin()
+    second = crew.begin(agent="another")
+
+    assert crew.of("output.launched") == [
+        {"path": str(crew.file), "by": "claude", "call": use} for use in (first, second)
+    ]
+    assert str(crew.file) not in crew.of("tool.started")[0]["prompt"][:1000]
+    ((began, counted),) = crew.claude.journal.query(
+        "SELECT a.seq, b.seq FROM events AS a JOIN events AS b ON b.at = a.at"
+        " WHERE a.kind = 'tool.started' AND b.kind = 'output.launched' ORDER BY a.seq LIMIT 1"
+    )
+    assert counted == began + 1
+
+
+def test_every_path_is_counted_once_and_hooks_that_are_installed_twice_do_not_count_twice(
+    crew: Crew, tmp_path: Path
+) -> None:
+    paths = [str(tmp_path / name) for name in ("a.md", "b.md")]
+    prompt = "\n".join(outputs.paragraph(path) for path in (*paths, *paths))
+    call = {"tool_name": "Task", "tool_input": {"prompt": prompt}, "tool_use_id": "toolu_1"}
+    crew.claude("PreToolUse", **call)
+    crew.claude("PreToolUse", **call)
+
+    assert [each["path"] for each in crew.of("output.launched")] == paths
+
+
+@pytest.mark.parametrize(
+    ("tool", "prompt"),
+    [
+        ("Agent", "Write it to /tmp/findings.md"),
+        ("Agent", f"End with {outputs.SENTINEL}"),
+        ("Agent", 7),
+        ("Bash", outputs.paragraph("/tmp/findings.md")),
+    ],
+)
+def test_what_declares_nothing_launches_nothing(crew: Crew, tool: str, prompt: object) -> None:
+    given = {"prompt": prompt, "command": prompt}
+    crew.claude("PreToolUse", tool_name=tool, tool_input=given, tool_use_id="toolu_1")
+
+    assert crew.of("output.launched") == []
+    assert len(crew.of("tool.started")) == 1
+
+
+def test_prompt_with_more_files_than_anybody_wants_is_bounded(crew: Crew) -> None:
+    crew.begin("".join(outputs.paragraph(f"/nowhere/{number}.md") for number in range(1000)))
+
+    assert len(crew.of("output.launched")) == hooked.MOST
+    assert len(crew.held()) < 10_000
+    assert len(crew.of("output.checked")) == hooked.MOST
+
+
+def test_mark_that_is_looked_for_first_is_in_the_sentinel() -> None:
+    assert outputs.SENTINEL.startswith(telling._MARK)
+
+
+# Held once.
+
+
+@pytest.mark.req("OUT-13", "OUT-14", "OUT-17")
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (None, outputs.MISSING),
+        (b" \n", outputs.EMPTY),
+        (b"Two races", outputs.NO_SENTINEL),
+        (outputs.SENTINEL.encode(), outputs.SENTINEL_ONLY),
+    ],
+)
+def test_subagent_without_its_output_is_held_once_and_told_what_to_do(
+    crew: Crew, data: bytes | None, fault: str
+) -> None:
+    crew.begin()
+    if data is not None:
+        crew.file.write_bytes(data)
+
+    reason = crew.held()
+
+    assert reason == outputs.remedy(str(crew.file), fault)
+    assert crew.of("output.held") == [{"path": str(crew.file), "fault": fault, "agent": AGENT}]
+    assert crew.of("agent.ended") == []  # it goes on
+    assert crew.state() == "open"
+
+    crew.file.write_bytes(GOOD)
+    assert crew.stop(stop_hook_active=True, last_assistant_message="Written.") == ""
+    before, after = crew.of("output.checked")
+    assert before["fault"] == fault
+    assert after == {
+        "path": str(crew.file),
+        "fault": "",
+        "agent": AGENT,
+        "digest": sha256(GOOD).hexdigest(),
+        "size": len(GOOD),
+    }
+    assert crew.of("agent.ended")[0]["text"] == "Written."
+    assert crew.state() == "done"
+
+
+@pytest.mark.parametrize("told", [{"stop_hook_active": True}, {}])
+def test_stubborn_subagent_is_let_go(crew: Crew, told: Mapping[str, Any]) -> None:
+    """Also where the client does not say that it was held before."""
+    crew.begin()
+    crew.held()
+
+    for _ in range(3):
+        assert crew.stop(**told) == ""
+
+    assert len(crew.of("output.held")) == 1
+    assert [each["fault"] for each in crew.of("output.checked")] == [outputs.MISSING] * 4
+    assert len(crew.of("agent.ended")) == 3
+
+
+def test_subagent_that_another_hook_has_held_is_not_held_again(crew: Crew) -> None:
+    crew.begin()
+
+    assert crew.stop(stop_hook_active=True) == ""
+    assert crew.of("output.checked")[0]["fault"] == outputs.MISSING
+
+
+def test_each_subagent_is_held_for_itself(crew: Crew) -> None:
+    crew.begin()
+    crew.begin(agent="another")
+
+    crew.held()
+    crew.held(agent_id="another")
+    assert crew.stop() == crew.stop(agent_id="another") == ""
+
+
+def test_good_subagent_is_not_held(crew: Crew) -> None:
+    crew.begin()
+    crew.file.write_bytes(GOOD)
+
+    assert crew.stop() == ""
+    assert crew.of("output.held") == []
+    assert crew.state() == "silent"
+    assert [e["fault"] for e in crew.of("output.checked")] == [""]
+
+
+def test_every_invalid_file_is_named_and_the_valid_one_is_not(crew: Crew, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a.md", "b.md", "c.md")]
+    paths[1].write_bytes(GOOD)
+    crew.begin("\n".join(outputs.paragraph(str(path)) for path in paths))
+
+    reason = crew.held()
+
+    assert f"{paths[0]} does not exist" in reason
+    assert f"{paths[2]} does not exist" in reason
+    assert str(paths[1]) not in reason
+    assert [each["path"] for each in crew.of("output.held")] == [str(paths[0]), str(paths[2])]
+
+
+def test_secret_in_a_path_is_told_to_the_subagent_and_kept_nowhere(
+    crew: Crew, tmp_path: Path
+) -> None:
+    secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    path = tmp_path / f"{secret}.md"
+    crew.begin(outputs.paragraph(str(path)))
+
+    assert secret in crew.held()
+    kept = [crew.of(f"output.{kind}") for kind in ("launched", "checked", "held")]
+    assert all(len(each) == 1 for each in kept)
+    assert secret not in json.dumps(kept)
+
+
+# What stands in a file's place.
+
+
+def link(path: Path) -> None:
+    path.with_name("other.md").write_bytes(GOOD)
+    path.symlink_to("other.md")
+
+
+def large(path: Path) -> None:
+    path.write_bytes(GOOD)
+    os.truncate(path, outputs.LIMIT + 1)
+
+
+@pytest.mark.parametrize(
+    ("put", "fault"),
+    [
+        (Path.mkdir, outputs.NOT_A_FILE),
+        (os.mkfifo, outputs.NOT_A_FILE),
+        (link, outputs.NOT_A_FILE),
+        (large, outputs.TOO_LARGE),
+    ],
+)
+def test_what_is_no_file_is_neither_read_nor_waited_for(crew: Crew, put: Any, fault: str) -> None:
+    crew.begin()
+    put(crew.file)
+
+    assert crew.held() == outputs.remedy(str(crew.file), fault)
+    assert crew.stop() == ""
+    assert crew.of("output.checked")[0] == {
+        "path": str(crew.file),
+        "fault": fault,
+        "agent": AGENT,
+    }
+
+
+def test_path_that_no_system_knows_is_judged_too(crew: Crew) -> None:
+    path = f"/{'x' * 5000}.md"
+    crew.begin(outputs.paragraph(path))
+
+    assert crew.held() == outputs.remedy(path, outputs.NOT_A_FILE)
+
+
+# Which subagent, and what it was told.
+
+
+def test_subagent_of_a_compaction_is_never_held(crew: Crew) -> None:
+    crew.begin()
+
+    assert crew.stop(agent_type="", agent_id="acompact-1") == ""
+    assert crew.stop(agent_type=None, agent_id="acompact-2") == ""
+    assert crew.of("output.held") == crew.of("agent.ended") == []
+
+
+def test_older_client_that_tells_no_type_holds_the_subagent_that_began(crew: Crew) -> None:
+    crew.begin()
+
+    assert crew.held(agent_type=None)
+
+
+def test_prompt_in_parts_is_read_too(crew: Crew) -> None:
+    crew.begin()
+    parts = [{"type": "text", "text": "Do it."}, {"type": "text", "text": crew.prompt}]
+    lines: list[object] = [{"type": "system"}, {"type": "user", "message": {"content": parts}}]
+    crew.transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    assert crew.held()
+
+
+@pytest.mark.parametrize("data", [None, b"", b"{", b'{"type":"user"', b'"user"\n', b'["user"]'])
+def test_without_a_transcript_the_call_that_asked_for_it_tells(
+    crew: Crew, data: bytes | None
+) -> None:
+    crew.begin()
+    crew.transcript.unlink() if data is None else crew.transcript.write_bytes(data)
+
+    assert crew.held() == outputs.remedy(str(crew.file), outputs.MISSING)
+
+
+def test_nobody_is_held_for_what_another_may_have_been_told(crew: Crew) -> None:
+    """Which of two calls began it cannot be said."""
+    crew.claude.begins("Agent", prompt="Something else.", subagent_type=KIND)
+    crew.begin()
+    crew.transcript.unlink()
+
+    assert crew.stop() == ""
+    assert crew.of("output.checked") == []
+
+
+def test_only_the_first_words_count(crew: Crew) -> None:
+    crew.begin("Do something.")
+    later = {"type": "user", "message": {"content": crew.prompt}}
+    with crew.transcript.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(later) + "\n")
+
+    assert crew.stop() == ""
+    assert crew.of("output.checked") == []
+
+
+# A hold that cannot be.
+
+
+def test_nobody_is_held_where_the_journal_cannot_be_written(crew: Crew) -> None:
+    crew.begin()
+    journal = crew.claude.journal
+    with open(os.path.join(journal.folder, "writer.lock"), "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert crew.stop() == ""
+
+    done(call("-C", str(crew.claude.root), "status"))
+    assert crew.of("output.held") == []
+    assert [each["fault"] for each in crew.of("output.checked")] == [outputs.MISSING]
+    assert crew.state() == "silent"
+
+
+def test_launch_is_counted_also_where_the_journal_cannot_be_written(crew: Crew) -> None:
+    with open(os.path.join(crew.claude.journal.folder, "writer.lock"), "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        crew.begin()
+
+    done(call("-C", str(crew.claude.root), "status"))
+    assert [each["path"] for each in crew.of("output.launched")] == [str(crew.file)]
+
+
+def test_hold_that_came_too_late_is_no_hold(crew: Crew) -> None:
+    crew.begin()
+    fields = {"agent_id": AGENT, "agent_type": KIND, "agent_transcript_path": str(crew.transcript)}
+
+    crew.claude.misses("SubagentStop", **fields, last_assistant_message="Done.")
+
+    assert len(crew.of("output.held")) == 1
+    assert crew.of("agent.ended")[0]["text"] == "Done."
+    assert crew.state() == "done"
+
+
+def test_nobody_is_held_while_hooks_are_off(crew: Crew) -> None:
+    crew.begin()
+    done(call("-C", str(crew.claude.root), "off"))
+
+    assert crew.stop() == ""
+    assert crew.of("output.checked") == []
+
+
+def test_brief_still_tells_of_a_subagent_that_is_held(crew: Crew) -> None:
+    crew.claude("UserPromptSubmit", prompt="Find the races.")
+    crew.begin()
+    crew.held()
+
+    assert "review" in crew.claude.wakes()
+    assert gather(crew.claude.journal.query, crew.claude.session, "claude", "compact", most=5)
+
+
+@pytest.mark.req("OUT-13")
+def test_launcher_hands_the_hold_over(repo: Path, world: Path, tmp_path: Path) -> None:
+    hooks = Hooks(repo, put_launcher(world / "hook"))
+    path, transcript = tmp_path / "late.md", tmp_path / "agent.jsonl"
+    said = {"type": "user", "message": {"role": "user", "content": outputs.paragraph(str(path))}}
+    transcript.write_text(json.dumps(said) + "\n", encoding="utf-8")
+    fields = {"agent_id": AGENT, "agent_type": KIND, "agent_transcript_path": str(transcript)}
+
+    first = hooks("SubagentStop", **fields, stop_hook_active=False)
+    second = hooks("SubagentStop", **fields, stop_hook_active=False)
+
+    assert json.loads(first.out) == {
+        "decision": "block",
+        "reason": outputs.remedy(str(path), outputs.MISSING),
+    }
+    assert second.out == b""
+    hooks.whole()

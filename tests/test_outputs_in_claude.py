@@ -1,0 +1,97 @@
+"""Outputs in the real Claude Code: what a subagent that leaves none is told, and how often."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claude_world import VERSIONS, World
+from standfast.protocol import outputs
+from standfast.testing.rig.claude import Claude
+from standfast.testing.rig.model import Model
+from standfast.testing.rig.script import Reply, Rule
+from standfast.testing.rig.seen import Kind
+
+TASK = "Find every race in refunds."
+FINDINGS = f"Two races, both in refunds.\n{outputs.SENTINEL}\n"
+ONLY_SAID = Reply(text="I found two races.")
+
+
+class Review:
+    """A session in which the model has something reviewed by a subagent."""
+
+    def __init__(self, version: str, folder: Path) -> None:
+        self.world = World(version, folder)
+        self.world.standfast("install", "claude", "--yes")
+        self.path = Path(self.world.place.project, "review-races.md")
+        self.remedy = outputs.remedy(str(self.path), outputs.MISSING)
+        self.writes = Reply(calls=(("Write", {"file_path": str(self.path), "content": FINDINGS}),))
+
+    def run(self, *does: tuple[str, Reply]) -> list[str]:
+        """Play it; the last words of the user in each request of the subagent, in order."""
+        prompt = outputs.prompt(f"{TASK} {'Be thorough. ' * 300}", str(self.path))
+        task: Mapping[str, Any] = {
+            "prompt": prompt,
+            "description": "review",
+            "subagent_type": "general-purpose",
+        }
+        rules = [
+            Rule(when="Have it reviewed.", reply=Reply(calls=(("Agent", task),))),
+            *(Rule(to=Kind.AGENT, when=when, reply=reply) for when, reply in does),
+            Rule(always=True, reply=Reply(text="The review is in.")),
+        ]
+        world = self.world
+        with (
+            Model(rules) as model,
+            Claude(world.program, world.place, model.url, world.extra) as claude,
+        ):
+            claude.start()
+            claude.send("Have it reviewed.")
+            claude.end()
+            assert model.script.unscripted == []
+            assert [rule for rule in model.script.rules if not rule.always] == []
+            return [request.last_user for request in model.of(Kind.AGENT)]
+
+    def kept(self, kind: str) -> list[Mapping[str, Any]]:
+        return [event["payload"] for event in self.world.events("--kind", kind)]
+
+
+@pytest.fixture(params=VERSIONS)
+def review(request: pytest.FixtureRequest, tmp_path: Path) -> Review:
+    return Review(request.param, tmp_path)
+
+
+@pytest.mark.req("OUT-13", "OUT-14")
+def test_subagent_that_only_says_it_is_held_once_and_writes_its_file(review: Review) -> None:
+    said = review.run(
+        (TASK, ONLY_SAID), (review.remedy, review.writes), ("created", Reply(text="Written."))
+    )
+
+    assert outputs.paragraph(str(review.path)) in said[0]
+    assert len([words for words in said if review.remedy.strip() in words]) == 1
+    assert review.path.read_text("utf-8") == FINDINGS
+    assert [each["fault"] for each in review.kept("output.checked")] == [outputs.MISSING, ""]
+    (held,) = review.kept("output.held")
+    assert (held["path"], held["fault"]) == (str(review.path), outputs.MISSING)
+    (launched,) = review.kept("output.launched")
+    assert launched["path"] == str(review.path)
+    assert [each["id"] for each in review.kept("agent.ended")] == [held["agent"]]
+
+
+@pytest.mark.req("OUT-13")
+def test_stubborn_subagent_is_held_once_and_let_go(review: Review) -> None:
+    review.run((TASK, ONLY_SAID), (review.remedy, Reply(text="I said it already.")))
+
+    assert len(review.kept("output.held")) == 1
+    assert len(review.kept("output.checked")) == 2
+    assert len(review.kept("agent.ended")) == 1
+
+
+@pytest.mark.req("OUT-13")
+def test_subagent_that_leaves_its_file_is_told_nothing(review: Review) -> None:
+    said = review.run((TASK, review.writes), ("created", Reply(text="Written.")))
+
+    assert "does not exist" not in "".join(said)
+    assert review.kept("output.held") == []
+    assert [each["fault"] for each in review.kept("output.checked")] == [""]
