@@ -12,6 +12,7 @@ import pytest
 
 import standfast
 from standfast.clients import bundle
+from standfast.protocol import outputs
 
 LIBRARIES = Path(apsw.__file__).parents[1]
 
@@ -47,14 +48,20 @@ def run(
     repo: Path, arguments: list[str | Path], event: str, fields: dict[str, object]
 ) -> subprocess.CompletedProcess[str]:
     payload = {"session_id": "s1", "cwd": str(repo), "hook_event_name": event, **fields}
-    return subprocess.run(
+    alive, held = os.pipe()  # a hook may go on after it has answered
+    done = subprocess.run(
         [sys.executable, "-I", "-S", *arguments],
         input=json.dumps(payload),
         env={**os.environ, "CLAUDE_PROJECT_DIR": str(repo)},
         capture_output=True,
         encoding="utf-8",
         check=False,
+        pass_fds=[held],
     )
+    os.close(held)
+    os.read(alive, 1)  # the end of the last process that holds the other end
+    os.close(alive)
+    return done
 
 
 SERVE = """
@@ -90,6 +97,12 @@ def recorded(repo: Path) -> list[str]:
     return [json.loads(line)["kind"] for line in done.stdout.splitlines()]
 
 
+DELEGATED = {
+    "tool_name": "Agent",
+    "tool_use_id": "t0",
+    "tool_input": {"prompt": outputs.paragraph("/nowhere/findings.md")},
+}
+STOPPED = {"agent_id": "a1", "agent_type": "Explore"}
 STARTED = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "make"}}
 
 
@@ -101,6 +114,10 @@ def test_hook_reads_no_file_of_the_package_but_where_it_starts(package: Path, re
     assert files_read(package, repo, "UserPromptSubmit", prompt="make it work") == []
     assert files_read(package, repo, "PreToolUse", **STARTED) == []
     assert recorded(repo)[-2:] == ["prompt", "tool.started"]
+    assert files_read(package, repo, "PreToolUse", **DELEGATED) == []
+    call(package, repo, "SubagentStart", **STOPPED)
+    assert files_read(package, repo, "SubagentStop", **STOPPED) == []
+    assert recorded(repo)[-3:] == ["agent.started", "output.checked", "output.held"]
     os.utime(package / "disk.py")
     assert len(files_read(package, repo, "PreToolUse", **STARTED)) == 1
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
 FILE = "hook.modules"
-PACKAGES = ("", "clients", "clients.claude", "journal", "protocol", "redact", "wake")
+PACKAGES = ("", "clients", "clients.claude", "files", "journal", "protocol", "redact", "wake")
 MODULES = (
     *("clock", "disk", "errors", "xdg"),
     *("protocol.ids", "protocol.outputs", "protocol.text"),
@@ -29,6 +29,7 @@ MODULES = (
     *("clients.claude.outputs", "clients.claude.recipes"),
     "clients.claude.recording",
     *("clients.claude.starting", "clients.claude.telling", "clients.claude.transcript"),
+    "files.output_file",
     *("journal.author", "journal.chain", "journal.damage", "journal.database", "journal.folds"),
     "journal.heads",
     *("journal.locks", "journal.lost", "journal.opening", "journal.payload", "journal.place"),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
-from standfast.errors import DiskFailed, TooLarge, WrongUsage
+from standfast.errors import WrongUsage
+from standfast.files import output_file
 from standfast.journal import outputs as recorded
 from standfast.protocol import outputs, stages
 from standfast.protocol.gates import Output
@@ -16,18 +15,10 @@ from standfast.protocol.gates import Output
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from standfast.files.output_file import Seen
     from standfast.journal.author import Author
     from standfast.journal.store import Journal
     from standfast.protocol.stages import Stage
-
-
-class Seen(NamedTuple):
-    """One file: why it is not valid, or its digest and size."""
-
-    fault: str | None
-    digest: str = ""
-    size: int = 0
-    data: bytes = b""
 
 
 class Wanted(NamedTuple):
@@ -45,25 +36,8 @@ class Wanted(NamedTuple):
 
 
 def look(folder: str, name: str) -> Seen:
-    """Read one output without waiting for anything; a link, a FIFO or a folder is not a file."""
-    path = os.path.join(folder, name)
-    try:
-        fd = disk.open_regular(path)
-    except FileNotFoundError:
-        return Seen(outputs.MISSING)
-    except OSError as error:
-        if error.errno in {errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.ENOTDIR, errno.ENODEV}:
-            return Seen(outputs.NOT_A_FILE)
-        raise DiskFailed(f"cannot read it: {error.strerror}", file=path) from error
-    try:
-        data = disk.read_fd(fd, limit=outputs.LIMIT, name=path)
-    except TooLarge:
-        return Seen(outputs.TOO_LARGE, size=os.fstat(fd).st_size)
-    except OSError as error:
-        raise DiskFailed(f"cannot read it: {error.strerror}", file=path) from error
-    finally:
-        os.close(fd)
-    return Seen(outputs.fault(data), hashlib.sha256(data).hexdigest(), len(data), data)
+    """Read one output of a session's directory."""
+    return output_file.look(os.path.join(folder, name))
 
 
 def expected(

@@ -8,11 +8,11 @@ something to do. Hook path.
 
 from __future__ import annotations
 
-from standfast import disk
 from standfast.clients.claude import transcript
 from standfast.clients.claude.payload import Payload
 from standfast.clients.claude.recording import MAIN, Fact
-from standfast.errors import BadDocument, DiskFailed, StandfastError, TooLarge
+from standfast.errors import BadDocument, DiskFailed, StandfastError
+from standfast.files import output_file
 from standfast.protocol import outputs
 from standfast.redact import redact
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from standfast.clients.claude.telling import Ask
     from standfast.clients.serve import Call
+    from standfast.files.output_file import Seen
     from standfast.journal.store import Journal
 
 MOST = 32  # files of one prompt
@@ -77,20 +78,12 @@ def launched(asked: Fact, call: Call, ask: Ask) -> list[Fact]:
 class Looked:
     """One output as it was found when its subagent stopped."""
 
-    __slots__ = ("fields", "path", "why")
+    __slots__ = ("fault", "path", "seen")
 
-    def __init__(self, path: str, why: str, data: bytes | None = None) -> None:
+    def __init__(self, path: str, seen: Seen) -> None:
         self.path = path
-        self.why = why
-        self.fields: dict[str, str | int] = {"path": redact(path), "fault": why}
-        if data is not None:
-            self.fields |= {"digest": _digest(data), "size": len(data)}
-
-
-def _digest(data: bytes) -> str:
-    from hashlib import sha256
-
-    return sha256(data).hexdigest()
+        self.seen = seen
+        self.fault = seen.fault or ""
 
 
 def look(call: Call, journal: Journal) -> list[Looked]:
@@ -132,32 +125,29 @@ def _said(line: bytes) -> str | None:
 def _look(path: str) -> Looked | None:
     """Judge one file; None where this moment does not tell."""
     try:
-        data = disk.read_regular(path, limit=outputs.LIMIT)
-    except FileNotFoundError:
-        return Looked(path, outputs.MISSING)
-    except TooLarge:
-        return Looked(path, outputs.TOO_LARGE)
-    except DiskFailed:
+        return Looked(path, output_file.look(path))
+    except (DiskFailed, ValueError):
         return None
-    except (StandfastError, ValueError):
-        return Looked(path, outputs.NOT_A_FILE)
-    return Looked(path, outputs.fault(data) or "", data)
 
 
 def ended(over: Sequence[Fact], call: Call, ask: Ask) -> list[Fact]:
     """What was found, and that the subagent is over; or that it is held, which it is only once."""
-    checked = [_fact("output.checked", each.fields, call) for each in call.outputs]
-    invalid = [each for each in call.outputs if each.why]
+    checked = [
+        _fact("output.checked", each, call, {"digest": each.seen.digest, "size": each.seen.size})
+        for each in call.outputs
+    ]
+    invalid = [each for each in call.outputs if each.fault]
     call.hold = ""
     if not invalid or not _may_hold(over, call, ask):
         return [*checked, *over]
     call.hold = call.payload.write({"decision": "block", "reason": _reason(invalid)})
-    about = [{"path": redact(each.path), "fault": each.why} for each in invalid]
-    return [*checked, *(_fact("output.held", each, call) for each in about)]
+    return [*checked, *(_fact("output.held", each, call, {}) for each in invalid)]
 
 
-def _fact(kind: str, fields: Mapping[str, str | int], call: Call) -> Fact:
-    return Fact(kind, {**fields, "agent": str(call.agent)}, str(call.agent))
+def _fact(kind: str, output: Looked, call: Call, more: Mapping[str, str | int]) -> Fact:
+    agent = str(call.agent)
+    about = {"path": redact(output.path), "fault": output.fault, "agent": agent}
+    return Fact(kind, {**about, **more}, agent)
 
 
 def _may_hold(over: Sequence[Fact], call: Call, ask: Ask) -> bool:
@@ -169,9 +159,9 @@ def _may_hold(over: Sequence[Fact], call: Call, ask: Ask) -> bool:
 
 def _reason(invalid: Sequence[Looked]) -> str:
     """What each lacks, as far as the client shows it."""
-    said, rest = outputs.remedy(invalid[0].path, invalid[0].why), len(invalid) - 1
+    said, rest = outputs.remedy(invalid[0].path, invalid[0].fault), len(invalid) - 1
     for each in invalid[1:]:
-        more = f"{said}\n{outputs.remedy(each.path, each.why)}"
+        more = f"{said}\n{outputs.remedy(each.path, each.fault)}"
         if len(more) > _REASON:
             return f"{said}\n{rest} more of your files are not complete either.\n"
         said, rest = more, rest - 1

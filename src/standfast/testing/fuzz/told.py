@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from standfast.clients import alive, commits
 from standfast.clients.checkout import Checkout
 from standfast.clients.claude import (
+    outputs,
     payload,
     recording,
     settings,
@@ -22,6 +23,7 @@ from standfast.clients.claude.telling import _tool_ended
 from standfast.clients.hook import _has_time
 from standfast.clients.serve import Call
 from standfast.journal.payload import encode
+from standfast.protocol.outputs import SENTINEL, paragraph
 from standfast.testing.fuzz.target import Target, answered, folder, must, text_of
 from standfast.wake.sections import _outcome
 from standfast.wake.voice import SHORT, Voice, length, nonce
@@ -96,6 +98,16 @@ def _transcript(data: bytes) -> None:
     must(found is None or 0 <= found < 10**13, "no number of tokens")
     window = transcript.window({"CLAUDE_CODE_AUTO_COMPACT_WINDOW": text_of(data)})
     must(0 <= window < 10**10, "no window")
+
+
+def _declared(data: bytes) -> None:
+    """What a prompt declares are paths, whether it is told in a call or in a transcript."""
+    said = {"type": "user", "message": {"role": "user", "content": text_of(data)}}
+    for line in (data, json.dumps(said).encode() + b"\n" + data):
+        at = folder("transcript").put("agent.jsonl", line)
+        for path in outputs._declared(at) or []:  # noqa: SLF001  # where outside text is taken apart
+            must(os.path.isabs(path), "a path from nowhere")
+            must("\0" not in path and "\n" not in path, "no system knows such a path")
 
 
 @answered
@@ -197,6 +209,18 @@ TARGETS = (
             (
                 b'{"type":"assistant","message":{"usage":{"input_tokens":12,"cache_read_input_tokens":'
                 b' 34,"x":5}}}\n{"type":"system","subtype":"compact_boundary"}\n{"a":1}\n'
+            ),
+        ),
+    ),
+    Target(
+        "declared-outputs",
+        "absolute paths, or none",
+        _declared,
+        (
+            f"Look.\n{paragraph('/tmp/a.md')}".encode(),
+            (
+                b'{"type":"system"}\n{"type":"user","message":{"content":[{"type":"text","text":"write'
+                b' /a.md %s \\ud83d"}]}}\n' % SENTINEL.encode()
             ),
         ),
     ),
