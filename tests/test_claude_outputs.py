@@ -13,6 +13,7 @@ import pytest
 from attacks import call, done
 from claude_calls import Claude
 from hook_calls import Hooks, put_launcher
+from standfast.clients import hook
 from standfast.clients.claude import outputs as hooked
 from standfast.clients.claude import telling
 from standfast.protocol import outputs
@@ -36,7 +37,7 @@ class Crew:
 
     @property
     def prompt(self) -> str:
-        return outputs.prompt(LONG, str(self.file))
+        return f"{LONG}\n{outputs.paragraph(str(self.file))}\n{LONG}"
 
     def begin(self, prompt: str | None = None, agent: str = AGENT, kind: str = KIND) -> str:
         asked = self.prompt if prompt is None else prompt
@@ -92,7 +93,7 @@ def test_each_launch_is_counted_with_the_call_that_makes_it(crew: Crew) -> None:
     assert crew.of("output.launched") == [
         {"path": str(crew.file), "by": "claude", "call": use} for use in (first, second)
     ]
-    assert str(crew.file) not in crew.of("tool.started")[0]["prompt"][:1000]
+    assert str(crew.file) not in crew.of("tool.started")[0]["prompt"]  # it was cut
     ((began, counted),) = crew.claude.journal.query(
         "SELECT a.seq, b.seq FROM events AS a JOIN events AS b ON b.at = a.at"
         " WHERE a.kind = 'tool.started' AND b.kind = 'output.launched' ORDER BY a.seq LIMIT 1"
@@ -130,10 +131,12 @@ def test_what_declares_nothing_launches_nothing(crew: Crew, tool: str, prompt: o
 
 
 def test_prompt_with_more_files_than_anybody_wants_is_bounded(crew: Crew) -> None:
-    crew.begin("".join(outputs.paragraph(f"/nowhere/{number}.md") for number in range(1000)))
+    crew.begin("".join(outputs.paragraph(f"/no/{'x' * 200}{number}.md") for number in range(1000)))
 
     assert len(crew.of("output.launched")) == hooked.MOST
-    assert len(crew.held()) < 10_000
+    reason = crew.held()
+    assert len(reason) < 10_000
+    assert f"{hooked.MOST - reason.count('does not exist')} more of your files" in reason
     assert len(crew.of("output.checked")) == hooked.MOST
 
 
@@ -247,6 +250,9 @@ def test_secret_in_a_path_is_told_to_the_subagent_and_kept_nowhere(
     kept = [crew.of(f"output.{kind}") for kind in ("launched", "checked", "held")]
     assert all(len(each) == 1 for each in kept)
     assert secret not in json.dumps(kept)
+    crew.transcript.unlink()
+    assert crew.stop() == ""
+    assert len(crew.of("output.checked")) == 1  # what is left of the path leads nowhere
 
 
 # What stands in a file's place.
@@ -295,8 +301,9 @@ def test_subagent_of_a_compaction_is_never_held(crew: Crew) -> None:
     crew.begin()
 
     assert crew.stop(agent_type="", agent_id="acompact-1") == ""
+    assert crew.stop(agent_type="", agent_id=AGENT) == ""
     assert crew.stop(agent_type=None, agent_id="acompact-2") == ""
-    assert crew.of("output.held") == crew.of("agent.ended") == []
+    assert crew.of("output.checked") == crew.of("output.held") == []
 
 
 def test_older_client_that_tells_no_type_holds_the_subagent_that_began(crew: Crew) -> None:
@@ -326,9 +333,9 @@ def test_without_a_transcript_the_call_that_asked_for_it_tells(
 
 def test_nobody_is_held_for_what_another_may_have_been_told(crew: Crew) -> None:
     """Which of two calls began it cannot be said."""
+    crew.claude.begins("Agent", prompt=crew.prompt, subagent_type=KIND)
     crew.claude.begins("Agent", prompt="Something else.", subagent_type=KIND)
-    crew.begin()
-    crew.transcript.unlink()
+    crew.claude("SubagentStart", agent_id=AGENT, agent_type=KIND)
 
     assert crew.stop() == ""
     assert crew.of("output.checked") == []
@@ -395,6 +402,11 @@ def test_brief_still_tells_of_a_subagent_that_is_held(crew: Crew) -> None:
 
     assert "review" in crew.claude.wakes()
     assert gather(crew.claude.journal.query, crew.claude.session, "claude", "compact", most=5)
+
+
+def test_client_waits_longer_where_a_subagent_may_be_held() -> None:
+    assert hook._has_time(b'{"session_id":"s","hook_event_name":"SubagentStop"}')
+    assert not hook._has_time(b'{"session_id":"s","hook_event_name":"PostToolUse"}')
 
 
 @pytest.mark.req("OUT-13")

@@ -14,7 +14,6 @@ from standfast.clients.claude.recording import MAIN, Fact
 from standfast.errors import BadDocument, DiskFailed, StandfastError
 from standfast.files import output_file
 from standfast.protocol import outputs
-from standfast.redact import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 MOST = 32  # files of one prompt
 _REASON = 8_000  # characters: the client cuts what is longer than 10,000
 _FIRST_LINES = 20
+_REDACTED = "[redacted:"  # what the journal has of such a path leads nowhere
 _ASKED = "?1->>'$.tool_input.prompt'"
 _SAID = """CASE json_type(?1,'$.message.content')
     WHEN 'array' THEN (SELECT group_concat(value->>'text',char(10))
@@ -70,7 +70,7 @@ def launched(asked: Fact, call: Call, ask: Ask) -> list[Fact]:
         return []
     (prompt,) = call.payload.ask([_ASKED])
     return [
-        Fact("output.launched", {"path": redact(path), "by": MAIN, "call": use}, asked.actor)
+        Fact("output.launched", {"path": path, "by": MAIN, "call": use}, asked.actor)
         for path in outputs.declared(str(prompt or ""))[:MOST]
     ]
 
@@ -78,12 +78,12 @@ def launched(asked: Fact, call: Call, ask: Ask) -> list[Fact]:
 class Looked:
     """One output as it was found when its subagent stopped."""
 
-    __slots__ = ("fault", "path", "seen")
+    __slots__ = ("digest", "fault", "path", "size")
 
     def __init__(self, path: str, seen: Seen) -> None:
         self.path = path
-        self.seen = seen
         self.fault = seen.fault or ""
+        self.digest, self.size = seen.digest, seen.size  # not its contents: there may be many
 
 
 def look(call: Call, journal: Journal) -> list[Looked]:
@@ -97,7 +97,7 @@ def look(call: Call, journal: Journal) -> list[Looked]:
         paths = _declared(None if path is None else str(path))
         if paths is None:
             rows = journal.query(_LAUNCHED, (call.session, str(agent)[:64]))
-            paths = [str(row[0]) for row in rows if redact(str(row[0])) == row[0]]
+            paths = [str(row[0]) for row in rows if _REDACTED not in str(row[0])]
         found = [_look(each) for each in paths[:MOST]]
     except (StandfastError, OSError):
         return []
@@ -131,14 +131,20 @@ def _look(path: str) -> Looked | None:
 
 
 def ended(over: Sequence[Fact], call: Call, ask: Ask) -> list[Fact]:
-    """What was found, and that the subagent is over; or that it is held, which it is only once."""
+    """What was found, and that the subagent is over; or that it is held, which it is only once.
+
+    Older clients do not tell a compaction's subagent from others: only one that began counts.
+    """
+    active, kind = call.payload.ask(["?1->>'stop_hook_active'", "?1->>'agent_type'"])
+    if not over and not kind:
+        return []
     checked = [
-        _fact("output.checked", each, call, {"digest": each.seen.digest, "size": each.seen.size})
+        _fact("output.checked", each, call, {"digest": each.digest, "size": each.size})
         for each in call.outputs
     ]
     invalid = [each for each in call.outputs if each.fault]
     call.hold = ""
-    if not invalid or not _may_hold(over, call, ask):
+    if not invalid or active or not ask(_NEVER_HELD, (call.session, str(call.agent))):
         return [*checked, *over]
     call.hold = call.payload.write({"decision": "block", "reason": _reason(invalid)})
     return [*checked, *(_fact("output.held", each, call, {}) for each in invalid)]
@@ -146,15 +152,8 @@ def ended(over: Sequence[Fact], call: Call, ask: Ask) -> list[Fact]:
 
 def _fact(kind: str, output: Looked, call: Call, more: Mapping[str, str | int]) -> Fact:
     agent = str(call.agent)
-    about = {"path": redact(output.path), "fault": output.fault, "agent": agent}
+    about = {"path": output.path, "fault": output.fault, "agent": agent}
     return Fact(kind, {**about, **more}, agent)
-
-
-def _may_hold(over: Sequence[Fact], call: Call, ask: Ask) -> bool:
-    """Older clients do not tell a compaction's subagent from others: only one that began counts."""
-    active, kind = call.payload.ask(["?1->>'stop_hook_active'", "?1->>'agent_type'"])
-    is_one = bool(over or kind) and not active
-    return is_one and bool(ask(_NEVER_HELD, (call.session, str(call.agent))))
 
 
 def _reason(invalid: Sequence[Looked]) -> str:

@@ -186,8 +186,42 @@ def _in_session(event: str) -> Act:
     return _hook(event, f"{event} is next" if event in BEFORE else "begun", worlds.SESSION)
 
 
+def _hold(world: World) -> int:
+    """Stop a subagent that owes its output, and keep what the client is told."""
+    status = perform.serve()
+    with open(os.path.join(world.temporary, _TOLD), "wb") as file:
+        file.write(os.pread(1, _MOST_TOLD, 0))
+    return status
+
+
+def _held_or_over(world: World, seen: Seen) -> bool:
+    """Whom the client holds is held in the journal; whom it lets go is over there, or a gap is."""
+    with open(os.path.join(world.temporary, _TOLD), "rb") as file:
+        is_held = b'"block"' in file.read()
+    return seen.number("output.held" if is_held else "agent.ended") == 1 or (
+        not is_held and seen.gaps > 0
+    )
+
+
+_TOLD, _MOST_TOLD = "told", 1 << 16
+
+OUTPUTS: tuple[Act, ...] = (
+    Act(
+        "PreToolUse-output", "hook:PreToolUse", "begun", lambda _: perform.serve(),
+        given=lambda w: worlds.payload(w, "PreToolUse", worlds.asked_for_output(w)),
+        new=lambda seen: seen.number("output.launched"),
+    ),
+    Act(
+        "SubagentStop-output", "hook:SubagentStop", "an output is owed", _hold,
+        given=lambda w: worlds.payload(w, "SubagentStop", worlds.stopped(w)),
+        new=lambda seen: seen.number("output.checked"),
+        holds=_held_or_over,
+    ),
+)  # fmt: skip
+
 HOOKS: tuple[Act, ...] = (
     *map(_in_session, RECIPES),
+    *OUTPUTS,
     _hook("SessionStart", "fresh", NEW_SESSION),
     _hook("SessionStart", "waiting", worlds.SESSION),
     _hook("PostToolUse", "waiting", NEW_SESSION),

@@ -16,7 +16,7 @@ from standfast.clients.claude.samples import BEFORE
 from standfast.journal import inbox, spool
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
-from standfast.protocol.outputs import SENTINEL
+from standfast.protocol import outputs
 from standfast.testing.faults import perform
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ POSTED = "the sandbox left this in the inbox"
 SESSION = "8f2c0000-1111-4222-8333-444455556666"
 SPOOLED = "toolu_spooled"
 CUT_OFF = "the first half of an analys"
+AGENT = {"agent_id": "reviewer", "agent_type": "Explore"}
 SETTINGS = '{\n  "model": "some",  \n  "hooks": {"Stop": []}\n}\n'
 
 
@@ -196,7 +197,7 @@ def _staged(world: World) -> None:
     os.makedirs(folder)
     state = "live:\n  session_id: s1\n  dir: .cwf/projects/one\n"
     _write(os.path.join(world.repo, ".cwf", "cwf-state.yaml"), state)
-    _write(os.path.join(folder, "retro-expert-alpha.md"), f"whole\n{SENTINEL}\n")
+    _write(os.path.join(folder, "retro-expert-alpha.md"), f"whole\n{outputs.SENTINEL}\n")
     _write(os.path.join(folder, "retro-cdm-analysis.md"), CUT_OFF)
     _write(os.path.join(world.repo, "task.md"), "Look at it.\n")
 
@@ -222,6 +223,35 @@ def _asked(event: str) -> Callable[[World], None]:
     return fill
 
 
+def _prompt(world: World) -> str:
+    return outputs.prompt("Find every race.", os.path.join(world.repo, "findings.md"))
+
+
+def asked_for_output(world: World) -> Mapping[str, object]:
+    """The call that asks for a subagent, and for its output."""
+    given = {
+        "prompt": _prompt(world),
+        "description": "review",
+        "subagent_type": AGENT["agent_type"],
+    }
+    return {"tool_name": "Agent", "tool_input": given, "tool_use_id": "toolu_review"}
+
+
+def stopped(world: World) -> Mapping[str, object]:
+    """Its subagent stops."""
+    path = os.path.join(world.root, "agent.jsonl")
+    return {**AGENT, "stop_hook_active": False, "agent_transcript_path": path}
+
+
+def _owing(world: World) -> None:
+    """A subagent was asked for an output that is not there."""
+    _begun(world)
+    perform.hook(world, payload(world, "PreToolUse", asked_for_output(world)))
+    perform.hook(world, payload(world, "SubagentStart", AGENT))
+    said = {"type": "user", "message": {"role": "user", "content": _prompt(world)}}
+    _write(os.path.join(world.root, "agent.jsonl"), json.dumps(said) + "\n")
+
+
 WORLDS: dict[str, Callable[[World], None]] = {
     "fresh": _fresh,
     "begun": _begun,
@@ -231,6 +261,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "off": _off,
     "staged": _staged,
     "installed": _installed,
+    "an output is owed": _owing,
     **{f"{event} is next": _asked(event) for event in BEFORE},
 }
 
