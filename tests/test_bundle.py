@@ -71,7 +71,9 @@ sys.path[:0] = [start.removesuffix("/standfast/clients/start.py"), libraries]
 with open(bundle, "rb") as file:
     finder, modules = marshal.loads(file.read()[4:])
 exec(finder, {"MODULES": modules, "__name__": "bundled"})
-from standfast.clients import hook, serve
+from standfast.clients import hook
+hook._load()
+from standfast.clients import serve
 serve.serve("1", os.environ, os.open(os.devnull, os.O_WRONLY), b"")
 """
 
@@ -120,6 +122,27 @@ def test_hook_reads_no_file_of_the_package_but_where_it_starts(package: Path, re
     assert recorded(repo)[-3:] == ["agent.started", "output.checked", "output.held"]
     os.utime(package / "disk.py")
     assert len(files_read(package, repo, "PreToolUse", **STARTED)) == 1
+
+
+HEAVY = ("__future__", "collections", "functools", "json", "pathlib", "re", "typing")
+LOADED = (
+    SERVE
+    + f"""
+print(*sorted(set(sys.modules) & set({HEAVY})), file=sys.__stdout__)
+import collections.abc
+assert collections.OrderedDict and collections.abc.Mapping
+"""
+)
+
+
+@pytest.mark.req("PERF-01")
+def test_hook_loads_nothing_that_it_cannot_afford(package: Path, repo: Path) -> None:
+    start, modules = package / "clients" / "start.py", make(package)
+    call(package, repo, "SessionStart", source="startup")
+    begun = run(repo, ["-c", LOADED, start, LIBRARIES, modules], "PreToolUse", dict(STARTED))
+    ended = run(repo, ["-c", LOADED, start, LIBRARIES, modules], "PostToolUse", dict(STARTED))
+
+    assert (begun.stdout, begun.stderr) == (ended.stdout, ended.stderr) == ("\n", "")
 
 
 def test_every_module_of_the_bundle_is_there_for_a_reason() -> None:

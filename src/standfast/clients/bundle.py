@@ -6,7 +6,9 @@ usual, so a bundle can be old but never wrong. `start` reads it.
 """
 
 from __future__ import annotations
+import __future__
 
+import ast
 import importlib.util
 import marshal
 import os
@@ -39,6 +41,7 @@ MODULES = (
 )
 _ROOT = os.path.dirname(os.path.abspath(standfast.__file__))
 _NO_DOCSTRINGS = 2
+_ANNOTATIONS = __future__.annotations.compiler_flag  # the one thing of the future that we use
 
 
 def make() -> bytes:
@@ -84,8 +87,15 @@ def _stamp(path: str) -> tuple[int, int]:
 
 def _code(path: str) -> CodeType:
     with open(path, "rb") as file:
-        code = compile(file.read(), path, "exec", dont_inherit=True, optimize=_NO_DOCSTRINGS)
+        tree = ast.parse(file.read(), path)
+    tree.body = [each for each in tree.body if not _is_from_future(each)]
+    code = compile(tree, path, "exec", _ANNOTATIONS, dont_inherit=True, optimize=_NO_DOCSTRINGS)
     return _without_lines(code)
+
+
+def _is_from_future(statement: ast.stmt) -> bool:
+    """Told to the compiler instead: where it stands, the module of that name would be loaded."""
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
 def _without_lines(code: CodeType) -> CodeType:

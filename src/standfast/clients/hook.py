@@ -114,11 +114,15 @@ def _leave_mark(error: BaseException, answer: int) -> int:
 def _load() -> None:
     """What the child will need: loaded before the fork no page of it has to be copied.
 
-    apsw is spared the whole of `collections`: it only wants classes that are there already.
+    apsw is spared the whole of `collections`: it only wants classes that are there already. Who
+    imports `collections.abc` from C is given `collections` first.
     """
-    sys.modules["collections.abc"] = sys.modules["_collections_abc"]
+    stand_ins = [name for name in ("collections", "collections.abc") if name not in sys.modules]
+    for name in stand_ins:
+        sys.modules[name] = sys.modules["_collections_abc"]
     import apsw  # noqa: F401  # for whoever imports it next
 
-    del sys.modules["collections.abc"]
+    for name in stand_ins:
+        del sys.modules[name]
     from standfast.clients import serve  # noqa: F401  # as above
     from standfast.journal import writing  # noqa: F401  # as above
