@@ -1,0 +1,235 @@
+"""Making a context file valid without losing a line of it. Pure.
+
+Title and metadata go to the top, sections get their names, missing ones a stub that says what to
+fill in. A line that got other words stands, as it was, in the last section. What needs nothing is
+given back as it is, so doing it twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.protocol import context
+from standfast.protocol.context_document import moment, parse, role_in, steps
+from standfast.protocol.context_schema import (
+    BY_PREFIX,
+    COMPLETED,
+    DASH,
+    FIELDS,
+    KEY_FILES,
+    PENDING,
+    RECOVERY,
+)
+from standfast.protocol.markdown import BOM
+
+if TYPE_CHECKING:
+    from standfast.protocol.context_document import Document, Field
+    from standfast.protocol.markdown import Heading
+
+WAS = "Before Migration"
+STUBS = {
+    RECOVERY: ("1. Read this file", "2. (to fill in: what to read and do next, in order)"),
+    COMPLETED: ("(to fill in: `### Task N: … (DONE)` for each task)",),
+    PENDING: ("- (to fill in: what is open or blocked)",),
+    KEY_FILES: ("- (to fill in: the paths that matter)",),
+}
+_UNKNOWN_PANE = "unknown (to fill in)"
+# What sections are called that should be called otherwise: whole names, or followed by a blank.
+_ALSO = {
+    RECOVERY: ("recovery", "how to recover", "resume", "how to resume"),
+    COMPLETED: ("completed", "work completed", "done", "finished"),
+    PENDING: ("pending", "outstanding", "open tasks", "todo", "to do", "remaining"),
+    KEY_FILES: ("key files", "important files", "relevant files"),
+}
+_MENDS = frozenset({"pending.missing", "files.missing"})  # beside all errors
+_LONGEST_NAME = 200
+_TAIL = re.compile(r"[\s\u2013\u2014:|-]*\b(?:session\s+)?context\W*$", re.IGNORECASE)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[0-9:.]{5,15}(?:Z|[+-]\d{2}:?\d{2})?)?", re.ASCII)
+_TILDES = re.compile("~+")
+_SECTION = 2
+
+
+class _Draft(NamedTuple):
+    """Lines as they were, each with its CR if it had one, and those that got other words."""
+
+    lines: list[str]
+    was: list[str]
+    cr: str  # what new lines end in before their line feed
+
+    def parsed(self) -> Document:
+        return parse(BOM + "\n".join(self.lines) + "\n")
+
+    def put(self, at: int, *lines: str) -> None:
+        """New lines below line *at*."""
+        self.lines[at:at] = [line + self.cr for line in lines]
+
+    def append(self, heading: str, *lines: str) -> None:
+        """A new section at the end."""
+        gap = [""] if self.lines and self.lines[-1].strip() else []
+        self.put(len(self.lines), *gap, f"## {heading}", "", *lines)
+
+
+def migrate(text: str, *, role: str, now: str) -> str:
+    """The same text as a valid file of *role*; *now* is for one that does not say its date."""
+    if not needs_migration(text, role=role, now=now):
+        return text
+    lines = text.removeprefix(BOM).split("\n")
+    cr = "\r" if len(lines) > 1 and lines[0].endswith("\r") else ""
+    last = lines.pop()
+    if last:
+        lines.append(last.removesuffix("\r") + cr)
+    draft = _Draft(lines, [], cr)
+    _close_fence(draft)
+    _rename(draft)
+    _add_missing(draft)
+    _number(draft)
+    _put_head(draft, role, now)
+    _keep_words(draft)
+    bom = BOM if text.startswith(BOM) else ""
+    return bom + "\n".join(draft.lines) + "\n"
+
+
+def needs_migration(text: str, *, role: str, now: str) -> bool:
+    """Whether a file is invalid, or lacks a section that it should have."""
+    found = context.validate(text, role=role, today=now)
+    return any(each.is_error or each.rule in _MENDS for each in found)
+
+
+def _close_fence(draft: _Draft) -> None:
+    """What follows a fence that nothing closes would all be code."""
+    fence = draft.parsed().outline.open_fence
+    if fence is not None:
+        draft.put(len(draft.lines), fence)
+
+
+def _rename(draft: _Draft) -> None:
+    for name in STUBS:
+        document = draft.parsed()
+        if document.named(name):
+            continue
+        heading = next((each for each in document.outline.headings if _means(each, name)), None)
+        if heading is not None:
+            draft.was.append(draft.lines[heading.line - 1])
+            draft.lines[heading.line - 1] = f"## {name}{draft.cr}"
+
+
+def _means(heading: Heading, name: str) -> bool:
+    text = heading.text.lower()
+    if text == name.lower():
+        return True
+    return heading.level == _SECTION and any(
+        text == other or text.startswith((f"{other} ", f"{other}:")) for other in _ALSO[name]
+    )
+
+
+def _add_missing(draft: _Draft) -> None:
+    """The steps before all other sections, everything else behind them."""
+    document = draft.parsed()
+    for name, stub in STUBS.items():
+        if document.named(name):
+            continue
+        first = next((each for each in document.sections if each.name is not None), None)
+        if name == RECOVERY and first is not None:
+            draft.put(first.heading.line - 1, f"## {name}", "", *stub, "")
+        else:
+            draft.append(name, *stub)
+
+
+def _number(draft: _Draft) -> None:
+    """Steps that are not numbered stay; a numbered first one comes before them."""
+    found = draft.parsed().named(RECOVERY)
+    if not steps(found):
+        at = found[0].heading.line
+        is_tight = at < len(draft.lines) and draft.lines[at].strip()
+        draft.put(at, *STUBS[RECOVERY], *([""] if is_tight else []))
+
+
+def _put_head(draft: _Draft, role: str, now: str) -> None:
+    """Title and metadata at the top: those that are right as they are, the others in new words."""
+    document = draft.parsed()
+    if not any(
+        each.is_error
+        for each in context.validate(BOM + "\n".join(draft.lines), role=role, today=now)
+    ):
+        return
+    source = _title_source(document)
+    taken = {} if source is None else {source.line: _title(source.text, role)}
+    new = [taken[source.line] if source is not None else _title("", role)]
+    for key in FIELDS:
+        field = document.fields.get(key)
+        line = _field_line(key, field, role, now)
+        if field is not None:
+            taken[field.line] = line
+        new.append(line)
+    head = [_as_it_was(draft, taken, line) for line in new]
+    rest = [line for number, line in enumerate(draft.lines, 1) if number not in taken]
+    below_title = rest.pop(0) if rest and not rest[0].strip() else draft.cr
+    below_fields = [] if rest and not rest[0].strip() else [draft.cr]
+    draft.lines[:] = [head[0], below_title, *head[1:], *below_fields, *rest]
+
+
+def _as_it_was(draft: _Draft, taken: dict[int, str], line: str) -> str:
+    """A line of the head: if it says what its source said, it is its source."""
+    for number, new in taken.items():
+        if new is line:
+            source = draft.lines[number - 1]
+            if source.removesuffix("\r") == line:
+                return source
+            draft.was.append(source)
+    return line + draft.cr
+
+
+def _title_source(document: Document) -> Heading | None:
+    """The heading that was meant as the title: on line 1, or the first of level 1."""
+    for heading in document.outline.headings:
+        if any(_is_section(heading, name) for name in STUBS):
+            return None
+        if heading.level == 1 or (heading.line == 1 and heading.text.lower().endswith("context")):
+            return heading
+        if heading.level == _SECTION:
+            return None
+    return None
+
+
+def _is_section(heading: Heading, name: str) -> bool:
+    """Whether it is one of the four sections, which stay where they are."""
+    if heading.level != _SECTION:
+        return False
+    return heading.text.startswith(name) if name in BY_PREFIX else heading.text == name
+
+
+def _title(text: str, role: str) -> str:
+    name, dash, rest = text.partition(f" {DASH} ")
+    words = rest.split()
+    if dash and name.strip() and len(words) > 1 and words[-1] == "Context":
+        return f"# {text}"
+    short = text if len(text) <= _LONGEST_NAME else ""
+    name = _TAIL.sub("", short).strip().strip("\u2013\u2014:|-").strip()
+    fallback = " ".join(word.capitalize() for word in re.split("[-_.]", role))
+    return f"# {name or fallback} {DASH} Session Context"
+
+
+def _field_line(key: str, field: Field | None, role: str, now: str) -> str:
+    value = "" if field is None else field.value
+    bare = value if field is not None and field.is_formed else value.strip("*_` \t")
+    if key == "Updated":
+        bare = bare if moment(bare) is not None else _date_in(bare) or now
+    elif key == "Role" and role_in(bare) != role:
+        _, bracket, description = bare.partition("(")
+        bare = f"{role} {bracket}{description}".strip()
+    return f"**{key}**: {bare.strip() or _UNKNOWN_PANE}"
+
+
+def _date_in(value: str) -> str | None:
+    found = (each[0] for each in _DATE.finditer(value[:_LONGEST_NAME]))
+    return next((each for each in found if moment(each) is not None), None)
+
+
+def _keep_words(draft: _Draft) -> None:
+    """What got other words, in a fence that none of it can close."""
+    if draft.was:
+        longest = max((len(run) for line in draft.was for run in _TILDES.findall(line)), default=0)
+        fence = "~" * max(3, longest + 1)
+        was = [line.removesuffix("\r") for line in draft.was]
+        draft.append(WAS, "These lines were put in other words:", "", fence, *was, fence)

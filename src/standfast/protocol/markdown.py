@@ -1,0 +1,110 @@
+"""Where the headings of a Markdown text are: what stands in a code fence is none. Pure.
+
+Only line feeds end a line, as in every editor; a byte order mark and the CR of CRLF are no part of
+one. Every function takes time in proportion to the text, whatever the text is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BOM = "\ufeff"
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
+_BLANK = " \t"
+_SECTION = 2
+
+
+class Heading(NamedTuple):
+    """A heading in `#` form; lines are counted from 1."""
+
+    line: int
+    level: int
+    text: str
+
+
+class Section(NamedTuple):
+    """A heading of level 1 or 2 and what stands below it, down to the next of them."""
+
+    heading: Heading
+    last: int  # line
+    body: list[tuple[int, str]]  # lines with their numbers, those in code fences left out
+
+    @property
+    def name(self) -> str | None:
+        """What a section of level 2 is called."""
+        return self.heading.text if self.heading.level == _SECTION else None
+
+
+class Outline(NamedTuple):
+    """A text taken apart."""
+
+    lines: list[str]
+    fenced: frozenset[int]  # the lines of code fences, their first and last included
+    headings: list[Heading]
+    open_fence: str | None  # what would close the last fence, if nothing does
+
+    def sections(self) -> list[Section]:
+        """Every section; what stands before the first heading belongs to none."""
+        begun = [heading for heading in self.headings if heading.level <= _SECTION]
+        ends = [heading.line - 1 for heading in begun[1:]] + [len(self.lines)]
+        return [
+            Section(heading, last, list(self._outside(heading.line + 1, last)))
+            for heading, last in zip(begun, ends, strict=False)  # without headings one end too many
+        ]
+
+    def _outside(self, first: int, last: int) -> Iterator[tuple[int, str]]:
+        for number in range(first, last + 1):
+            if number not in self.fenced:
+                yield number, self.lines[number - 1]
+
+
+def outline(text: str) -> Outline:
+    """Take a text apart; no text is refused."""
+    lines = [line.removesuffix("\r") for line in text.removeprefix(BOM).split("\n")]
+    if lines[-1] == "":
+        lines.pop()
+    fenced: set[int] = set()
+    headings: list[Heading] = []
+    fence: str | None = None
+    for number, line in enumerate(lines, 1):
+        if fence is not None:
+            fenced.add(number)
+            fence = None if _closes(line, fence) else fence
+        elif (opened := _opened(line)) is not None:
+            fenced.add(number)
+            fence = opened
+        elif (found := heading(line, number)) is not None:
+            headings.append(found)
+    return Outline(lines, frozenset(fenced), headings, fence)
+
+
+def heading(line: str, number: int) -> Heading | None:
+    """The heading that a line is, if it is one; `#` at its end are decoration."""
+    found = _HEADING.match(line)
+    if found is None:
+        return None
+    text = line[found.end(1) :].strip(_BLANK)
+    bare = text.rstrip("#")
+    if not bare or bare[-1] in _BLANK:
+        text = bare.rstrip(_BLANK)
+    return Heading(number, len(found[1]), text)
+
+
+def _opened(line: str) -> str | None:
+    """The fence that a line opens; what follows backticks may hold none, or it is inline code."""
+    found = _FENCE.match(line)
+    if found is None or (found[1][0] == "`" and "`" in line[found.end() :]):
+        return None
+    return found[1]
+
+
+def _closes(line: str, fence: str) -> bool:
+    found = _FENCE.match(line)
+    if found is None or line[found.end() :].strip(_BLANK):
+        return False
+    return found[1].startswith(fence)
