@@ -72,6 +72,23 @@ def make_folder(path: str) -> None:
     sync_folder(parent)
 
 
+def make_folders_beneath(root: str, relative: str) -> None:
+    """Create the missing folders on the way to a file in a work tree, following no link."""
+    parts = relative.split("/")
+    for count in range(1, len(parts)):
+        parent = open_folder_beneath(root, "/".join(parts[:count]))
+        try:
+            os.mkdir(_component(parts[count - 1], relative), 0o777, dir_fd=parent)
+            made = open_folder_beneath(root, "/".join(parts[: count + 1]))
+            _give(made, os.fstat(parent))
+            os.close(made)
+            sync_fd(parent)
+        except FileExistsError:
+            pass
+        finally:
+            os.close(parent)
+
+
 def identity(path: str) -> tuple[int, int] | None:
     """Which file stands at *path*: another one may be put there; None when there is none."""
     try:

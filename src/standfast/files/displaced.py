@@ -65,7 +65,7 @@ def changed_since(journal: Journal, face: Face) -> Iterator[Displaced]:
     for at, base, seen, looked in rows:
         where, name = str(at).split("/")
         with folders(journal, face, where) as (_, drafts):
-            data = read(drafts, name)
+            data = read(face, drafts, name)
             at_rest = look.is_at_rest(name, drafts)
         if data is None:
             forget(journal, face, str(at))
@@ -111,7 +111,7 @@ def settle_crash(journal: Journal, face: Face) -> None:
     drafted = (memory.drafted or "").encode()
     where, name = memory.draft.split("/")
     with folders(journal, face, where) as (_, drafts):
-        held = {candidate: read(drafts, candidate) for candidate in (name, f"{name}.aside")}
+        held = {candidate: read(face, drafts, candidate) for candidate in (name, f"{name}.aside")}
     theirs = [at for at, data in held.items() if data is not None and data != drafted]
     for candidate in theirs:
         watch(journal, face, f"{where}/{candidate}", base=memory.base)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors import UnsafePath
-from standfast.files import look
 from standfast.files.look import digest
 from standfast.redact import redact
 
@@ -60,10 +59,10 @@ def folders(journal: Journal, face: Face, where: str) -> Iterator[tuple[int, int
         os.close(target)
 
 
-def read(folder: int, name: str) -> bytes | None:
+def read(face: Face, folder: int, name: str) -> bytes | None:
     """The contents of a file in an open folder; None when there is none of the kind we keep."""
     try:
-        return disk.read_regular(name, limit=look.SIZE_LIMIT, folder=folder)
+        return disk.read_regular(name, limit=face.limit, folder=folder)
     except FileNotFoundError:
         return None
     except UnsafePath:

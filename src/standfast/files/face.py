@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from standfast.journal.writing import Writing
 
 TREE_MODE = 0o644
+SIZE_LIMIT = 4 * 1024 * 1024
 
 
 class Face(NamedTuple):
@@ -33,6 +34,7 @@ class Face(NamedTuple):
     read: Callable[[bytes, str], tuple[Record, ...]]
     known: Callable[[Journal], Known]
     record: Callable[[Writing, Changes, str], None]
+    limit: int = SIZE_LIMIT  # a longer file is refused
 
     @property
     def path(self) -> str:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
 
-SIZE_LIMIT = 4 * 1024 * 1024
 _MOMENT_US = 2 * clock.MICROSECONDS
 
 
@@ -83,13 +82,14 @@ def remember_published(
     journal: Journal, face: Face, data: bytes, **columns: str | bytes | None
 ) -> None:
     """These bytes are on disk now, and whoever finds them again later has an old copy of ours."""
-    remember(journal, face, digest=digest(data), base=data, refused=None, unsettled=None, **columns)
+    known: dict[str, str | bytes | None] = {"base": data, "refused": None, "unsettled": None}
+    remember(journal, face, digest=digest(data), **known | columns)
 
 
 def contents(face: Face) -> bytes | None:
     """The file's bytes; None when there is none. Links, devices and huge files are refused."""
     try:
-        return disk.read_beneath(face.root, face.relative, limit=SIZE_LIMIT)
+        return disk.read_beneath(face.root, face.relative, limit=face.limit)
     except FileNotFoundError:
         return None
 

@@ -36,7 +36,7 @@ class Outcome(NamedTuple):
 def keep(journal: Journal, face: Face, *, exchange: bool = True) -> Outcome:
     """Adopt what is on disk, then publish what the journal says."""
     try:
-        with _one_at_a_time(journal):
+        with one_at_a_time(journal):
             displaced.settle_crash(journal, face)
             drafts.sweep(journal, face)
             for _ in range(_TRIES):
@@ -54,7 +54,8 @@ def keep(journal: Journal, face: Face, *, exchange: bool = True) -> Outcome:
 
 
 @contextmanager
-def _one_at_a_time(journal: Journal) -> Iterator[None]:
+def one_at_a_time(journal: Journal) -> Iterator[None]:
+    """Whoever writes faces or sweeps drafts does it alone."""
     path = os.path.join(journal.folder, "faces.lock")
     fd = locks.open_lock(path)
     if not locks.try_lock(fd):

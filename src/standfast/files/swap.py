@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from standfast import disk
 from standfast.files import look
 from standfast.files.displaced import Displaced, watch
-from standfast.files.drafts import folders, new_name, read, where_for
+from standfast.files.drafts import folders, new_name, read, where_for, without_secrets
 from standfast.files.look import digest
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def put_in_place(
     with folders(journal, face, where) as (target, drafts):
         disk.create(name, rendered, mode=_mode(face, target), folder=drafts)
         disk.sync_fd(drafts)
-        look.remember(journal, face, draft=at, drafted=rendered.decode())
+        look.remember(journal, face, draft=at, drafted=_text(rendered))
         final = os.path.basename(face.relative)
         placed: bool | None
         if expected is None:
@@ -49,12 +49,13 @@ def put_in_place(
             disk.forget(name, folder=drafts)
         if not placed:
             return None
-        data = None if expected is None else read(drafts, name)
+        data = None if expected is None else read(face, drafts, name)
     if data is not None and data == expected:
         watch(journal, face, at, base=data, seen=digest(data))
     elif data is not None:
         watch(journal, face, at, base=before)
-    look.remember_published(journal, face, rendered, draft=None, drafted=None)
+    base = without_secrets(rendered)
+    look.remember_published(journal, face, rendered, base=base, draft=None, drafted=None)
     return Displaced(at, data)
 
 
@@ -92,6 +93,10 @@ def _trade_in_two_steps(drafts: int, name: str, target: int, final: str) -> bool
         placed = None
     os.rename(aside, name, src_dir_fd=drafts, dst_dir_fd=drafts)
     return placed
+
+
+def _text(rendered: bytes) -> str:
+    return (without_secrets(rendered) or b"").decode()
 
 
 def _mode(face: Face, target: int) -> int:

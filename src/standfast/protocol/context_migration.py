@@ -8,10 +8,11 @@ given back as it is, so doing it twice changes nothing.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from standfast.protocol import context
-from standfast.protocol.context_document import moment, parse, role_in, steps
+from standfast.protocol.context_document import moment, role_in, steps
+from standfast.protocol.context_draft import Draft
 from standfast.protocol.context_schema import (
     BY_PREFIX,
     COMPLETED,
@@ -21,7 +22,6 @@ from standfast.protocol.context_schema import (
     PENDING,
     RECOVERY,
 )
-from standfast.protocol.markdown import BOM
 
 if TYPE_CHECKING:
     from standfast.protocol.context_document import Document, Field
@@ -50,44 +50,19 @@ _TILDES = re.compile("~+")
 _SECTION = 2
 
 
-class _Draft(NamedTuple):
-    """Lines as they were, each with its CR if it had one, and those that got other words."""
-
-    lines: list[str]
-    was: list[str]
-    cr: str  # what new lines end in before their line feed
-
-    def parsed(self) -> Document:
-        return parse(BOM + "\n".join(self.lines) + "\n")
-
-    def put(self, at: int, *lines: str) -> None:
-        """New lines below line *at*."""
-        self.lines[at:at] = [line + self.cr for line in lines]
-
-    def append(self, heading: str, *lines: str) -> None:
-        """A new section at the end."""
-        gap = [""] if self.lines and self.lines[-1].strip() else []
-        self.put(len(self.lines), *gap, f"## {heading}", "", *lines)
-
-
 def migrate(text: str, *, role: str, now: str) -> str:
     """The same text as a valid file of *role*; *now* is for one that does not say its date."""
     if not needs_migration(text, role=role, now=now):
         return text
-    lines = text.removeprefix(BOM).split("\n")
-    cr = "\r" if len(lines) > 1 and lines[0].endswith("\r") else ""
-    last = lines.pop()
-    if last:
-        lines.append(last.removesuffix("\r") + cr)
-    draft = _Draft(lines, [], cr)
-    _close_fence(draft)
-    _rename(draft)
+    draft = Draft.of(text)
+    draft.close_fence()
+    was: list[str] = []
+    _rename(draft, was)
     _add_missing(draft)
     _number(draft)
-    _put_head(draft, role, now)
-    _keep_words(draft)
-    bom = BOM if text.startswith(BOM) else ""
-    return bom + "\n".join(draft.lines) + "\n"
+    _put_head(draft, role, now, was)
+    _keep_words(draft, was)
+    return draft.text()
 
 
 def needs_migration(text: str, *, role: str, now: str) -> bool:
@@ -96,21 +71,14 @@ def needs_migration(text: str, *, role: str, now: str) -> bool:
     return any(each.is_error or each.rule in _MENDS for each in found)
 
 
-def _close_fence(draft: _Draft) -> None:
-    """What follows a fence that nothing closes would all be code."""
-    fence = draft.parsed().outline.open_fence
-    if fence is not None:
-        draft.put(len(draft.lines), fence)
-
-
-def _rename(draft: _Draft) -> None:
+def _rename(draft: Draft, was: list[str]) -> None:
     for name in STUBS:
         document = draft.parsed()
         if document.named(name):
             continue
         heading = next((each for each in document.outline.headings if _means(each, name)), None)
         if heading is not None:
-            draft.was.append(draft.lines[heading.line - 1])
+            was.append(draft.lines[heading.line - 1])
             draft.lines[heading.line - 1] = f"## {name}{draft.cr}"
 
 
@@ -123,7 +91,7 @@ def _means(heading: Heading, name: str) -> bool:
     )
 
 
-def _add_missing(draft: _Draft) -> None:
+def _add_missing(draft: Draft) -> None:
     """The steps before all other sections, everything else behind them."""
     document = draft.parsed()
     for name, stub in STUBS.items():
@@ -136,7 +104,7 @@ def _add_missing(draft: _Draft) -> None:
             draft.append(name, *stub)
 
 
-def _number(draft: _Draft) -> None:
+def _number(draft: Draft) -> None:
     """Steps that are not numbered stay; a numbered first one comes before them."""
     found = draft.parsed().named(RECOVERY)
     if not steps(found):
@@ -145,38 +113,35 @@ def _number(draft: _Draft) -> None:
         draft.put(at, *STUBS[RECOVERY], *([""] if is_tight else []))
 
 
-def _put_head(draft: _Draft, role: str, now: str) -> None:
+def _put_head(draft: Draft, role: str, now: str, was: list[str]) -> None:
     """Title and metadata at the top: those that are right as they are, the others in new words."""
     document = draft.parsed()
-    if not any(
-        each.is_error
-        for each in context.validate(BOM + "\n".join(draft.lines), role=role, today=now)
-    ):
+    if not context.required_findings(draft.text(), role=role, today=now):
         return
     source = _title_source(document)
-    taken = {} if source is None else {source.line: _title(source.text, role)}
-    new = [taken[source.line] if source is not None else _title("", role)]
+    taken = {} if source is None else {source.line: title_of(source.text, role)}
+    new = [taken[source.line] if source is not None else title_of("", role)]
     for key in FIELDS:
         field = document.fields.get(key)
         line = _field_line(key, field, role, now)
         if field is not None:
             taken[field.line] = line
         new.append(line)
-    head = [_as_it_was(draft, taken, line) for line in new]
+    head = [_as_it_was(draft, taken, line, was) for line in new]
     rest = [line for number, line in enumerate(draft.lines, 1) if number not in taken]
     below_title = rest.pop(0) if rest and not rest[0].strip() else draft.cr
     below_fields = [] if rest and not rest[0].strip() else [draft.cr]
     draft.lines[:] = [head[0], below_title, *head[1:], *below_fields, *rest]
 
 
-def _as_it_was(draft: _Draft, taken: dict[int, str], line: str) -> str:
+def _as_it_was(draft: Draft, taken: dict[int, str], line: str, was: list[str]) -> str:
     """A line of the head: if it says what its source said, it is its source."""
     for number, new in taken.items():
         if new is line:
             source = draft.lines[number - 1]
             if source.removesuffix("\r") == line:
                 return source
-            draft.was.append(source)
+            was.append(source)
     return line + draft.cr
 
 
@@ -199,7 +164,8 @@ def _is_section(heading: Heading, name: str) -> bool:
     return heading.text.startswith(name) if name in BY_PREFIX else heading.text == name
 
 
-def _title(text: str, role: str) -> str:
+def title_of(text: str, role: str) -> str:
+    """A title in its form: the text itself if it is one, else made of its words or the role."""
     name, dash, rest = text.partition(f" {DASH} ")
     words = rest.split()
     if dash and name.strip() and len(words) > 1 and words[-1] == "Context":
@@ -226,10 +192,10 @@ def _date_in(value: str) -> str | None:
     return next((each for each in found if moment(each) is not None), None)
 
 
-def _keep_words(draft: _Draft) -> None:
+def _keep_words(draft: Draft, was: list[str]) -> None:
     """What got other words, in a fence that none of it can close."""
-    if draft.was:
-        longest = max((len(run) for line in draft.was for run in _TILDES.findall(line)), default=0)
+    if was:
+        longest = max((len(run) for line in was for run in _TILDES.findall(line)), default=0)
         fence = "~" * max(3, longest + 1)
-        was = [line.removesuffix("\r") for line in draft.was]
-        draft.append(WAS, "These lines were put in other words:", "", fence, *was, fence)
+        lines = [line.removesuffix("\r") for line in was]
+        draft.append(WAS, "These lines were put in other words:", "", fence, *lines, fence)

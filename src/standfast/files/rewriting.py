@@ -1,0 +1,116 @@
+"""Putting other bytes in the place of an agent's own file, while the agent may be writing it.
+
+The order: what stands there is journalled → the new bytes are swapped in (`swap`) → what was
+displaced is looked at. If somebody saved in between, their words are journalled too and the change
+is made to them. What a crash left undone is settled by the next call, as with faces.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from standfast import disk
+from standfast.errors import Conflict
+from standfast.files import context_files, displaced, drafts, look, swap
+from standfast.files.face import Face
+from standfast.files.look import digest
+from standfast.files.publish import one_at_a_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.files.displaced import Displaced
+    from standfast.journal.author import Author
+    from standfast.journal.store import Journal
+
+    Change = Callable[[bytes | None], bytes]
+
+_TRIES = 50
+
+
+class Rewritten(NamedTuple):
+    """What stood there, what stands there now, and what came too late to be put in again."""
+
+    before: bytes | None
+    after: bytes
+    kept: int = 0  # edits that are in the journal only
+
+
+def rewrite(journal: Journal, root: str, role: str, change: Change, author: Author) -> Rewritten:
+    """Put what *change* makes of a role's file in its place; a racing edit is changed instead."""
+    face = _face(root, role)
+    try:
+        disk.make_folders_beneath(root, face.relative)
+        with journal.writing():
+            pass  # there is a journal from here on
+        with one_at_a_time(journal):
+            displaced.settle_crash(journal, face)
+            drafts.sweep(journal, face)
+            return _rewrite(journal, face, role, change, author)
+    except OSError as error:
+        raise disk.disk_error(error, face.path) from error
+
+
+def _rewrite(journal: Journal, face: Face, role: str, change: Change, author: Author) -> Rewritten:
+    there = look.contents(face)
+    found, kept = _late(journal, face, role, there, author)
+    for _ in range(_TRIES):
+        new = change(found)
+        if found is not None:
+            context_files.adopt(journal, role, found, author)
+        if new == there:
+            return Rewritten(found, new, kept)
+        taken = swap.put_in_place(journal, face, new, expected=there, exchange=True)
+        if taken is None:  # it came or went while we looked away
+            there = found = look.contents(face)
+        elif taken.data is None or taken.data == there:
+            displaced.drop_if_secret(journal, face, taken)
+            context_files.adopt(journal, role, new, author)
+            return Rewritten(found, new, kept)
+        else:  # saved in between, over what we had read: now the change is made to that
+            context_files.adopt(journal, role, taken.data, author)
+            _known(journal, face, taken)
+            found, there = taken.data, new
+    raise Conflict("something rewrites this file faster than it can be changed", file=face.path)
+
+
+def _late(
+    journal: Journal, face: Face, role: str, there: bytes | None, author: Author
+) -> tuple[bytes | None, int]:
+    """What somebody wrote into a file that was swapped out, or that a crash left there.
+
+    If nobody has touched the file since, that is the newest; else it is journalled only.
+    """
+    found, kept = there, 0
+    is_ours = digest(there) == look.remembered(journal, face).digest
+    for written in displaced.changed_since(journal, face):
+        if written.data is not None and context_files.adopt(journal, role, written.data, author):
+            found = written.data if is_ours else found
+            kept += not is_ours
+        _known(journal, face, written)
+    return found, kept
+
+
+def _known(journal: Journal, face: Face, taken: Displaced) -> None:
+    displaced.watch(journal, face, taken.at, base=taken.data, seen=digest(taken.data))
+    displaced.drop_if_secret(journal, face, taken)
+
+
+def _face(root: str, role: str) -> Face:
+    """As much of a face as swapping needs: the file is the agent's, not a view of ours."""
+    relative = context_files.relative(role)
+    return Face(
+        name=f"agent:{root}/{relative}",
+        root=root,
+        relative=relative,
+        in_git=True,
+        render=_never,
+        read=_never,
+        known=_never,
+        record=_never,
+        limit=context_files.LIMIT,
+    )
+
+
+def _never(*_: object) -> NoReturn:
+    raise NotImplementedError("an agent's file is not rendered from the journal")
