@@ -78,15 +78,21 @@ def below(root: str, directory: str, path: str) -> str:
     full = os.path.normpath(os.path.join(here, path))
     inside = os.path.relpath(full, root)
     if inside == os.curdir or inside.split(os.sep)[0] == os.pardir:
-        raise UnsafePath("it is outside of the repository", file=path)
+        raise UnsafePath(
+            "it is outside of the repository",
+            file=path,
+            remedy=f"Name a file below {root}, such as {FOLDER}/ROLE{SUFFIX}.",
+        )
     return inside
 
 
-def adopt(journal: Journal, role: str, data: bytes, author: Author = USER) -> bool:
+def adopt(
+    journal: Journal, role: str, data: bytes, author: Author = USER, *, path: str | None = None
+) -> bool:
     """Journal what stands in a role's file, if it is not what was journalled last; whether so."""
-    path = relative(role)
+    path = path or relative(role)
     digest = hashlib.sha256(data).hexdigest()
-    key = f"context:{role}"
+    key = f"context:{path}"
     with journal.writing() as tx:
         if tx.execute(_KNOWN, (key, digest)):
             return False

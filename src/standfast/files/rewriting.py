@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from standfast import disk
-from standfast.errors import Conflict
+from standfast.errors import BadName, Conflict
 from standfast.files import context_files, displaced, drafts, look, swap
 from standfast.files.face import Face
 from standfast.files.look import digest
 from standfast.files.publish import one_at_a_time
+from standfast.protocol.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +37,11 @@ class Rewritten(NamedTuple):
     kept: int = 0  # edits that are in the journal only
 
 
-def rewrite(journal: Journal, root: str, role: str, change: Change, author: Author) -> Rewritten:
-    """Put what *change* makes of a role's file in its place; a racing edit is changed instead."""
-    face = _face(root, role)
+def rewrite(
+    journal: Journal, root: str, relative: str, change: Change, author: Author
+) -> Rewritten:
+    """Put what *change* makes of a file in its place; a racing edit is changed instead."""
+    face = _face(root, relative)
     try:
         disk.make_folders_beneath(root, face.relative)
         with journal.writing():
@@ -46,18 +49,18 @@ def rewrite(journal: Journal, root: str, role: str, change: Change, author: Auth
         with one_at_a_time(journal):
             displaced.settle_crash(journal, face)
             drafts.sweep(journal, face)
-            return _rewrite(journal, face, role, change, author)
+            return _rewrite(journal, face, change, author)
     except OSError as error:
         raise disk.disk_error(error, face.path) from error
 
 
-def _rewrite(journal: Journal, face: Face, role: str, change: Change, author: Author) -> Rewritten:
+def _rewrite(journal: Journal, face: Face, change: Change, author: Author) -> Rewritten:
     there = look.contents(face)
-    found, kept = _late(journal, face, role, there, author)
+    found, kept = _late(journal, face, there, author)
     for _ in range(_TRIES):
         new = change(found)
         if found is not None:
-            context_files.adopt(journal, role, found, author)
+            _adopt(journal, face, found, author)
         if new == there:
             return Rewritten(found, new, kept)
         taken = swap.put_in_place(journal, face, new, expected=there, exchange=True)
@@ -65,17 +68,17 @@ def _rewrite(journal: Journal, face: Face, role: str, change: Change, author: Au
             there = found = look.contents(face)
         elif taken.data is None or taken.data == there:
             displaced.drop_if_secret(journal, face, taken)
-            context_files.adopt(journal, role, new, author)
+            _adopt(journal, face, new, author)
             return Rewritten(found, new, kept)
         else:  # saved in between, over what we had read: now the change is made to that
-            context_files.adopt(journal, role, taken.data, author)
+            _adopt(journal, face, taken.data, author)
             _known(journal, face, taken)
             found, there = taken.data, new
     raise Conflict("something rewrites this file faster than it can be changed", file=face.path)
 
 
 def _late(
-    journal: Journal, face: Face, role: str, there: bytes | None, author: Author
+    journal: Journal, face: Face, there: bytes | None, author: Author
 ) -> tuple[bytes | None, int]:
     """What somebody wrote into a file that was swapped out, or that a crash left there.
 
@@ -84,7 +87,7 @@ def _late(
     found, kept = there, 0
     is_ours = digest(there) == look.remembered(journal, face).digest
     for written in displaced.changed_since(journal, face):
-        if written.data is not None and context_files.adopt(journal, role, written.data, author):
+        if written.data is not None and _adopt(journal, face, written.data, author):
             found = written.data if is_ours else found
             kept += not is_ours
         _known(journal, face, written)
@@ -96,9 +99,15 @@ def _known(journal: Journal, face: Face, taken: Displaced) -> None:
     displaced.drop_if_secret(journal, face, taken)
 
 
-def _face(root: str, role: str) -> Face:
+def _adopt(journal: Journal, face: Face, data: bytes, author: Author) -> bool:
+    role = context_files.role_of(face.relative)
+    if role is None:
+        raise BadName(f"`{one_line(face.relative, 120)}` is not named after a role")
+    return context_files.adopt(journal, role, data, author, path=face.relative)
+
+
+def _face(root: str, relative: str) -> Face:
     """As much of a face as swapping needs: the file is the agent's, not a view of ours."""
-    relative = context_files.relative(role)
     return Face(
         name=f"agent:{root}/{relative}",
         root=root,

@@ -86,7 +86,7 @@ def finding(rule: str, line: int, says: str) -> Finding:
     """Make a finding of a rule; those of single fields share the rules of all fields."""
     tag, remedy = RULES[rule] if rule in RULES else RULES[f"field.{rule.partition('.')[2]}"]
     key = rule.partition(".")[0].capitalize()
-    return Finding(tag, rule, line, says, remedy.replace("Key", key))
+    return Finding(tag, rule, line, says, remedy.replace("**Key**", f"**{key}**"))
 
 
 SCHEMA = f"""\

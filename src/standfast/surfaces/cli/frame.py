@@ -47,6 +47,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
             Command("outputs", "whether the agents of a stage really finished"),
             Command("stage", "launch what a stage lacks, check it, apply the gate"),
             Command("live-state", "which session of a workflow is the live one"),
+            Command("context", "check, mend and write agents' context files"),
         ),
     ),
     (

@@ -76,6 +76,20 @@ def _exported(world: World, seen: Seen) -> bool:
         return file.read().count(b"\n") >= len(seen.events) - 1
 
 
+def _is_in_context(*parts: str) -> Callable[[World, Seen], bool]:
+    """The file holds these, and what was there by hand; what it was before is in the journal."""
+
+    def holds(world: World, seen: Seen) -> bool:
+        with open(os.path.join(world.repo, worlds.CONTEXT_FILE), encoding="utf-8") as file:
+            text = file.read()
+        was = any(
+            kind == "file.kept" and "Expert - Session" in data for kind, _, data in seen.events
+        )
+        return was and all(part in text for part in (*parts, "\n- a word by hand\n"))
+
+    return holds
+
+
 def _export(world: World) -> int:
     return perform.call("journal", "export", "-o", os.path.join(world.root, "export.jsonl"))
 
@@ -122,6 +136,22 @@ COMMANDS: tuple[Act, ...] = (
         _command("forget", _FORGET),
         new=lambda seen: seen.number("session.forgotten"),
     ),
+    Act(
+        "validate", "context validate", "context",
+        _command("context", "validate", worlds.VALID_FILE),
+    ),
+    Act("validate-all", "context validate.all", "begun", _command("context", "validate.all")),
+    Act("schema", "context schema", "begun", _command("context", "schema")),
+    Act(
+        "migrate", "context migrate", "context",
+        _command("context", "migrate", worlds.CONTEXT_FILE),
+        holds=_is_in_context("# Expert — Session Context\n", "## Recovery Steps\n"),
+    ),
+    Act(
+        "write", "context write", "context", _command("context", "write", "expert"),
+        holds=_is_in_context("<!-- standfast:pending ", "Bash make"),
+    ),
+    Act("first-write", "context write", "fresh", _command("context", "write", "expert")),
     Act(
         "install", "install", "begun", _command("install", "claude", "--yes"),
         holds=_hooked, dear=True,

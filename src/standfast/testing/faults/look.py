@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import NothingFound
@@ -45,6 +46,8 @@ def look(journal: Journal) -> Seen:
     return Seen(found, events, gaps, rows[0].seq if rows else 1)
 
 
+CONTEXT = "repo/session/agents/expert.context.md"
+
 # Files that are replaced as a whole: each is as it was, or as it was to be, and nothing between.
 _WHOLE = (
     "repo/.git/standfast/status.md",
@@ -54,7 +57,9 @@ _WHOLE = (
     "home/.local/share/standfast/hook.modules",
     "repo/.cwf/cwf-state.yaml",
     "export.jsonl",
+    CONTEXT,
 )
+_MINUTE = re.compile(rb"^\*\*Updated\*\*: [-0-9]{10}T[0-9]{2}:[0-9]{2}Z$", re.MULTILINE)
 
 
 def whole_files(world: World) -> dict[str, bytes | None]:
@@ -65,7 +70,7 @@ def whole_files(world: World) -> dict[str, bytes | None]:
 def _bytes(path: str) -> bytes | None:
     try:
         with open(path, "rb") as file:
-            return file.read()
+            return _MINUTE.sub(b"**Updated**: now", file.read())
     except FileNotFoundError:
         return None
 

@@ -29,6 +29,27 @@ SESSION = "8f2c0000-1111-4222-8333-444455556666"
 SPOOLED = "toolu_spooled"
 CUT_OFF = "the first half of an analys"
 AGENT = {"agent_id": "reviewer", "agent_type": "Explore"}
+CONTEXT_FILE = "session/agents/expert.context.md"
+VALID_FILE = "session/agents/tester.context.md"
+VALID = """\
+# Tester — Session Context
+
+**Updated**: 2026-02-03
+**Role**: tester
+**Pane**: 0.1
+
+## Recovery Steps
+1. Read this file
+
+## Completed Work
+
+## Pending
+
+## Key Files
+"""
+CONTEXT = (
+    "# Expert - Session Context\n- **Updated**: 2026-02-03\n\n## Completed\n- a word by hand\n"
+)
 SETTINGS = '{\n  "model": "some",  \n  "hooks": {"Stop": []}\n}\n'
 
 
@@ -212,6 +233,14 @@ def _installed(world: World) -> None:
     perform.command(world, "install", "claude", "--yes")
 
 
+def _context(world: World) -> None:
+    """An agent has a role, and its context file is not as it should be."""
+    _begun(world)
+    os.makedirs(os.path.join(world.repo, "session", "agents"))
+    _write(os.path.join(world.repo, CONTEXT_FILE), CONTEXT)
+    _write(os.path.join(world.repo, VALID_FILE), VALID)
+
+
 def _asked(event: str) -> Callable[[World], None]:
     """The session is at the point where a client calls this hook."""
 
@@ -262,6 +291,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "staged": _staged,
     "installed": _installed,
     "an output is owed": _owing,
+    "context": _context,
     **{f"{event} is next": _asked(event) for event in BEFORE},
 }
 

@@ -1,0 +1,120 @@
+"""`standfast context migrate` and `write`: an agent's file is changed, and what it was is kept."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from standfast.errors import BadName, NothingFound
+from standfast.files import context_files, rewriting
+from standfast.journal.author import Author
+from standfast.protocol import context_migration, context_writing, ids
+from standfast.protocol.context_schema import FOLDER, SUFFIX
+from standfast.protocol.text import one_line, printable
+from standfast.surfaces.cli import consent
+from standfast.surfaces.cli.context_findings import checked, minute, told
+from standfast.surfaces.cli.screen import json_line
+from standfast.wake import context_write, sessions
+
+if TYPE_CHECKING:
+    from standfast.files.rewriting import Rewritten
+    from standfast.surfaces.cli.context import Context
+
+_LONGEST_DIFF = 20_000  # lines: of more, comparing takes longer than anybody reads
+
+
+def migrate(context: Context, file: str) -> int:
+    """Make a file valid, show the difference; what it was is in the journal."""
+    root = context.place.root
+    path = context_files.below(root, context.directory, file)
+    role = context_files.role_of(path)
+    if role is None:
+        raise BadName(
+            f"`{one_line(path, 120)}` is not named after a role",
+            remedy=f"Name it {FOLDER}/ROLE{SUFFIX}; its Role has to be that role.",
+        )
+    before = checked(context, file)
+    if not before.is_read:
+        print(json_line(before.as_dict()) if context.json else told(context.screen, before))
+        return 1
+    now = minute()
+
+    def change(data: bytes | None) -> bytes:
+        text = context_files.text_of(data or b"", path)
+        return context_migration.migrate(text, role=role, now=now).encode()
+
+    context.may_write()
+    done = rewriting.rewrite(context.journal, root, path, change, _author(context))
+    return _tell(context, file, path, done)
+
+
+def write(context: Context, name: str) -> int:
+    """Write what the journal knows into a role's file, around what is there by hand."""
+    role = ids.role(name)
+    path, now = context_files.relative(role), minute()
+    context.heal()  # what waits in spools and inboxes is known too
+    context.may_write()
+    known = context_write.known(context.journal.query, _session(context))
+
+    def change(data: bytes | None) -> bytes:
+        text = None if data is None else context_files.text_of(data, path)
+        return context_writing.compose(text, role=role, now=now, known=known).encode()
+
+    root = context.place.root
+    done = rewriting.rewrite(context.journal, root, path, change, _author(context))
+    return _tell(context, f"{root}/{path}", path, done)
+
+
+def _author(context: Context) -> Author:
+    """A command of a client's session is the agent's, not the user's."""
+    session = context.config.session
+    is_agent = session is not None and context.environ.get("CLAUDECODE")
+    return Author("claude" if is_agent else "user", session=session, subdir=context.place.subdir)
+
+
+def _session(context: Context) -> sessions.Session | None:
+    """The caller's own, else the newest; None where none was recorded."""
+    if not context.journal.exists:
+        return None
+    ask = context.journal.query
+    if context.config.session is not None:
+        try:
+            return sessions.find(ask, context.config.session)
+        except NothingFound:
+            return None
+    return next(iter(sessions.newest(ask, 1)), None)
+
+
+def _tell(context: Context, file: str, path: str, done: Rewritten) -> int:
+    """The difference, then whether the file passes now."""
+    now = checked(context, file)
+    is_changed = done.before != done.after
+    diff = _diff(done, path) if is_changed else ""
+    if context.json:
+        facts = {"changed": is_changed, "kept": done.kept, "diff": diff}
+        print(json_line({**now.as_dict(), **facts}))
+    else:
+        if diff:
+            print(consent.paint(diff, context.screen))
+        print(told(context.screen, now))
+    for words in _troubles(context, done):
+        print(printable(words), file=sys.stderr)
+    return 1 if now.errors else 0
+
+
+def _troubles(context: Context, done: Rewritten) -> list[str]:
+    said = [f"but {each.where}: {each.problem}" for each in context.trouble]
+    if done.kept:
+        said.append(
+            f"{done.kept} edits that came while the file was replaced are in the journal only:"
+            " `standfast events --kind file.kept` has them."
+        )
+    return said
+
+
+def _diff(done: Rewritten, path: str) -> str:
+    before = None if done.before is None else done.before.decode("utf-8")
+    after = done.after.decode("utf-8")
+    if max((before or "").count("\n"), after.count("\n")) > _LONGEST_DIFF:
+        return f"(over {_LONGEST_DIFF:,} lines: too long to compare; all of them are kept)"
+    return consent.diff(before, after, path)

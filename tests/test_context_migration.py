@@ -1,0 +1,185 @@
+"""Migrated, any text is a valid context file with every line that it had; again changes nothing."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from context_samples import NOW, ROLE, VALID, WRONG, lines_of
+from standfast.protocol.context import required_findings, validate
+from standfast.protocol.context_document import parse
+from standfast.protocol.context_migration import migrate, needs_migration
+
+HEADS = ("#", "**", "- **", "- ", "updated", "role", "pane", "Updated", "Role", "Pane")
+
+
+def done(text: str, role: str = ROLE) -> str:
+    return migrate(text, role=role, now=NOW)
+
+
+def holds(text: str, role: str = ROLE) -> str:
+    """What is true of every migration."""
+    after = done(text, role)
+    assert required_findings(after, role=role, today=NOW) == ()
+    assert not {"pending.missing", "files.missing"} & {
+        each.rule for each in validate(after, role=role, today=NOW)
+    }
+    assert not Counter(lines_of(text)) - Counter(lines_of(after)), "a line is lost"
+    assert done(after, role) == after
+    return after
+
+
+def is_in_order(some: list[str], lines: list[str]) -> bool:
+    rest = iter(lines)
+    return all(line in rest for line in some)
+
+
+@pytest.mark.req("CTX-13")
+@pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)
+def test_wrong_file_is_valid_afterwards_with_every_line(text: str) -> None:
+    assert needs_migration(text, role=ROLE, now=NOW)
+
+    after = holds(text)
+
+    words = [line for line in lines_of(text) if not line.lstrip(" >*-").startswith(HEADS)]
+    assert is_in_order([line for line in words if line.strip()], lines_of(after))
+    assert after.startswith("\ufeff") == text.startswith("\ufeff")
+    if "\r\n" in text:
+        assert after.count("\n") == after.count("\r\n")
+
+
+@pytest.mark.req("CTX-13")
+def test_valid_file_is_left_as_it_is() -> None:
+    for text in (VALID, VALID.rstrip("\n"), "\ufeff" + VALID.replace("\n", "\r\n")):
+        assert done(text) == text
+        assert not needs_migration(text, role=ROLE, now=NOW)
+
+
+@pytest.mark.req("CTX-13")
+def test_title_metadata_and_names_are_taken_over() -> None:
+    text = """\
+Some words.
+# OOSH Expert - Session Context
+- **updated:** 2026-02-03 12:15
+- role: tester (implementation)
+
+## Completed This Session
+- x
+## Recovery
+- Read this file
+"""
+    assert (
+        holds(text)
+        == """\
+# OOSH Expert — Session Context
+
+**Updated**: 2026-02-03
+**Role**: oosh-expert (implementation)
+**Pane**: unknown (to fill in)
+
+Some words.
+
+## Completed Work
+- x
+## Recovery Steps
+1. Read this file
+2. (to fill in: what to read and do next, in order)
+
+- Read this file
+
+## Pending
+
+- (to fill in: what is open or blocked)
+
+## Key Files
+
+- (to fill in: the paths that matter)
+
+## Before Migration
+
+These lines were put in other words:
+
+~~~
+## Recovery
+## Completed This Session
+# OOSH Expert - Session Context
+- **updated:** 2026-02-03 12:15
+- role: tester (implementation)
+~~~
+"""
+    )
+
+
+@pytest.mark.req("CTX-13")
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("# OOSH Expert - Session Context", "# OOSH Expert — Session Context"),
+        ("# OOSH Expert: session context", "# OOSH Expert — Session Context"),
+        ("# OOSH Expert", "# OOSH Expert — Session Context"),
+        ("# Session Context", "# Oosh Expert — Session Context"),
+        ("# Context —", "# Oosh Expert — Session Context"),
+        ("# A — B", "# A — B — Session Context"),
+        ("## OOSH Expert — Session Context", "# OOSH Expert — Session Context"),
+        (f"# {'x' * 300}", "# Oosh Expert — Session Context"),
+        ("# \x1c", "# Oosh Expert — Session Context"),
+        ("# X — Tester Context", "# X — Tester Context"),
+    ],
+)
+def test_title_is_made_of_the_one_there_was(title: str, expected: str) -> None:
+    text = VALID.replace("# OOSH Expert Agent — Session Context", title, 1)
+
+    assert lines_of(holds(text))[0] == expected
+
+
+@pytest.mark.req("CTX-13")
+def test_date_in_its_form_stays_and_only_a_missing_one_is_today() -> None:
+    old = VALID.replace("2026-02-03T12:15Z", "2025-01-01").replace("## Pending", "## Open")
+
+    assert parse(holds(old)).fields["Updated"].value == "2025-01-01"
+    assert parse(holds("")).fields["Updated"].value == NOW
+    assert parse(holds("**Updated**: 2026-02-31, no 2026-02-28T10:00Z")).fields[
+        "Updated"
+    ].value == ("2026-02-28T10:00Z")
+
+
+@pytest.mark.req("CTX-13")
+def test_section_of_the_schema_that_is_optional_is_not_renamed() -> None:
+    text = "## Key Rules\n## Next Tasks\n## Git Status\n"
+
+    assert is_in_order(["## Key Rules", "## Next Tasks", "## Git Status"], lines_of(holds(text)))
+
+
+@pytest.mark.req("CTX-13")
+def test_what_was_put_in_other_words_cannot_close_its_fence() -> None:
+    text = VALID.replace("# OOSH Expert Agent", "# ~~~~~ x", 1).replace("— Session", "- Session")
+
+    assert parse(holds(text)).outline.open_fence is None
+
+
+@pytest.mark.req("CTX-13")
+def test_file_that_is_spoilt_again_is_mended_again() -> None:
+    once = holds(WRONG["Completed This Session"])
+
+    twice = holds(once.replace("## Completed Work", "## Completed", 1))
+
+    assert twice.count("## Before Migration") == 2
+
+
+PIECES = st.sampled_from(sorted({line for text in WRONG.values() for line in text.split("\n")}))
+TEXTS = st.lists(PIECES | st.text(max_size=10), max_size=16).flatmap(
+    lambda lines: st.sampled_from(["\n", "\r\n"]).map(lambda end: end.join(lines))
+)
+
+
+@pytest.mark.req("CTX-13")
+@settings(max_examples=500, deadline=None)
+@given(st.text() | TEXTS, st.sampled_from([ROLE, "x", "a.b_c-1"]))
+def test_any_text_is_valid_afterwards_with_every_line(text: str, role: str) -> None:
+    after = holds(text, role)
+
+    words = [
+        line for line in lines_of(text) if line.strip() and ":" not in line and "#" not in line
+    ]
+    assert is_in_order(words, lines_of(after))
