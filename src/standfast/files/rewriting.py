@@ -40,12 +40,13 @@ class Rewritten(NamedTuple):
 def rewrite(
     journal: Journal, root: str, relative: str, change: Change, author: Author
 ) -> Rewritten:
-    """Put what *change* makes of a file in its place; a racing edit is changed instead."""
+    """Put what *change* makes of a file in its place; a racing edit is changed instead.
+
+    The journal must have been written to before: its folder holds the lock and the drafts.
+    """
     face = _face(root, relative)
     try:
         disk.make_folders_beneath(root, face.relative)
-        with journal.writing():
-            pass  # there is a journal from here on
         with one_at_a_time(journal):
             displaced.settle_crash(journal, face)
             drafts.sweep(journal, face)
@@ -73,6 +74,7 @@ def _rewrite(journal: Journal, face: Face, change: Change, author: Author) -> Re
         else:  # saved in between, over what we had read: now the change is made to that
             _adopt(journal, face, taken.data, author)
             _known(journal, face, taken)
+            kept += found != there and not _holds(taken.data, found)
             found, there = taken.data, new
     raise Conflict("something rewrites this file faster than it can be changed", file=face.path)
 
@@ -92,6 +94,11 @@ def _late(
             kept += not is_ours
         _known(journal, face, written)
     return found, kept
+
+
+def _holds(later: bytes, earlier: bytes | None) -> bool:
+    """Whether who saved later had read the words that we had displaced just before."""
+    return not set((earlier or b"").splitlines()) - set(later.splitlines())
 
 
 def _known(journal: Journal, face: Face, taken: Displaced) -> None:

@@ -43,7 +43,7 @@ def migrate(context: Context, file: str) -> int:
         text = context_files.text_of(data or b"", path)
         return context_migration.migrate(text, role=role, now=now).encode()
 
-    context.may_write()
+    _begin(context)
     done = rewriting.rewrite(context.journal, root, path, change, _author(context))
     return _tell(context, file, path, done)
 
@@ -52,8 +52,8 @@ def write(context: Context, name: str) -> int:
     """Write what the journal knows into a role's file, around what is there by hand."""
     role = ids.role(name)
     path, now = context_files.relative(role), minute()
+    _begin(context)
     context.heal()  # what waits in spools and inboxes is known too
-    context.may_write()
     known = context_write.known(context.journal.query, _session(context))
 
     def change(data: bytes | None) -> bytes:
@@ -63,6 +63,13 @@ def write(context: Context, name: str) -> int:
     root = context.place.root
     done = rewriting.rewrite(context.journal, root, path, change, _author(context))
     return _tell(context, f"{root}/{path}", path, done)
+
+
+def _begin(context: Context) -> None:
+    """From here on there is a journal: who cannot keep what a file was must not change it."""
+    context.may_write()
+    with context.journal.writing():
+        pass
 
 
 def _author(context: Context) -> Author:
