@@ -1,4 +1,4 @@
-"""An agent's file is changed while others write it: what they wrote is in the file or journalled."""
+"""An agent's file is changed while others write it: their words are in the file or journalled."""
 
 import os
 import subprocess
