@@ -27,11 +27,13 @@ EACH = pytest.mark.parametrize("name", list(TARGETS))
 NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
     "it takes apart what we wrote ourselves: names, paths, marks, a rendering": (
         "clients/bundle.py:_files",
+        "disk.py:make_folders_beneath",
         "files/displaced.py:changed_since",
         "files/displaced.py:drop_if_secret",
         "files/displaced.py:make_durable",
         "files/displaced.py:settle_crash",
         "files/drafts.py:sweep",
+        "files/swap.py:_text",
         "files/swap.py:put_in_place",
         "journal/base.py:put",
         "journal/dropping.py:_replace",
@@ -47,6 +49,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
     ),
     "it only fetches bytes, and others take them apart": (
         "clients/launcher.py:_read",
+        "files/context_files.py:read",
         "files/drafts.py:read",
         "files/publish.py:_read",
         "git/__init__.py:Git.read",
@@ -55,6 +58,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "surfaces/cli/commands/outputs.py:_task",
         "surfaces/cli/commands/stage.py:_read",
         "surfaces/cli/commands/stage.py:_text",
+        "surfaces/cli/context_findings.py:_read",
     ),
     "it asks a program; test_git.py and test_process.py try what that may answer": (
         "git/__init__.py:Git._listed",
@@ -72,9 +76,11 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "process/__init__.py:find_program",
         "surfaces/cli/commands/doctor.py:_programs",
     ),
-    "it shows text line by line": (
+    "it shows or compares text line by line": (
+        "files/rewriting.py:_holds",
         "surfaces/cli/consent.py:diff",
         "surfaces/cli/consent.py:paint",
+        "surfaces/cli/context_changes.py:_diff",
     ),
 }
 
