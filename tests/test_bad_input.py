@@ -88,6 +88,30 @@ def test_name_is_refused_by_every_option_when_it_is_hostile(
     assert decisions(repo) == ["kept"]
 
 
+@pytest.mark.req("SEC-01", "CTX-14")
+def test_role_is_refused_when_it_is_hostile(repo: Path) -> None:
+    record(repo, "kept")
+
+    for name in NOT_A_NAME.values():
+        error = BadName if name else WrongUsage
+        refused(call("-C", str(repo), "context", "write", "--", name), error)
+
+    assert not (repo / "session").exists()
+
+
+@pytest.mark.req("SEC-01", "CTX-07", "CTX-13")
+def test_context_file_is_refused_when_its_path_is_hostile(repo: Path) -> None:
+    record(repo, "kept")
+    before = sorted(repo.iterdir())
+
+    for path in [*NOT_A_PATH.values(), *(f"{path}/x.context.md" for path in NOT_A_PATH.values())]:
+        for action in ("validate", "migrate"):
+            assert fair(call("-C", str(repo), "context", action, "--", path)).status != 0
+
+    assert sorted(repo.iterdir()) == before
+    assert decisions(repo) == ["kept"]
+
+
 @pytest.mark.req("SEC-01")
 @pytest.mark.parametrize("command", ["events", "status"])
 def test_path_is_refused_when_it_is_hostile(repo: Path, command: str) -> None:
