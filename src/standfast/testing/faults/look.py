@@ -67,10 +67,15 @@ def whole_files(world: World) -> dict[str, bytes | None]:
     return {name: _bytes(os.path.join(world.root, name)) for name in _WHOLE}
 
 
+def timeless(data: bytes) -> bytes:
+    """A file without the minute that it was written in: trials take longer than that."""
+    return _MINUTE.sub(b"**Updated**: now", data)
+
+
 def _bytes(path: str) -> bytes | None:
     try:
         with open(path, "rb") as file:
-            return _MINUTE.sub(b"**Updated**: now", file.read())
+            return timeless(file.read())
     except FileNotFoundError:
         return None
 

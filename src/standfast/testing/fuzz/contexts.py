@@ -12,6 +12,7 @@ from standfast.protocol import context
 from standfast.protocol.context_migration import STUBS, migrate
 from standfast.protocol.context_writing import NOTHING, Known, compose
 from standfast.protocol.markdown import outline
+from standfast.protocol.text import is_hidden
 from standfast.testing.fuzz.target import Target, answered, must, text_of
 
 _ROLE, _NOW = "expert", "2026-02-03T13:00Z"
@@ -36,7 +37,7 @@ def _validated(data: bytes) -> None:
     lines = max(1, len(outline(text).lines))
     for found in context.validate(text, role=_ROLE, today=_NOW):
         must(1 <= found.line <= lines, "a finding on a line that is not there")
-        must(found.says.isprintable() and found.remedy, "a finding that cannot be shown")
+        must(not any(map(is_hidden, found.says)), "a finding that hides something")
     for date in (text, text[:40]):
         context.validate(f"**Updated**: {date}", role=None, today="2026-02-03")
 
