@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 LIMIT = 16 * 1024 * 1024
 ADOPTED = "context.adopted"
+_WHY = "an agent's context file"
 
 # A cell outlives the events of its time; what they kept is then to be kept anew.
 _KNOWN = """
@@ -96,7 +97,7 @@ def adopt(
     with journal.writing() as tx:
         if tx.execute(_KNOWN, (key, digest)):
             return False
-        keeping.keep(tx, path, data, ADOPTED, author)
+        keeping.keep(tx, path, data, _WHY, author)
         facts = {"role": role, "path": path, "digest": digest, "size": len(data)}
         tx.append(ADOPTED, facts, author)
         tx.set(key, {"digest": digest})

@@ -114,7 +114,7 @@ def _troubles(context: Context, done: Rewritten) -> list[str]:
     if done.kept:
         said.append(
             f"{done.kept} edits that came while the file was replaced are in the journal only:"
-            " `standfast events --kind file.kept` has them."
+            " `standfast journal kept` lists them."
         )
     return said
 
