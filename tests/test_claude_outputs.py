@@ -316,7 +316,7 @@ def test_prompt_in_parts_is_read_too(crew: Crew) -> None:
     crew.begin()
     parts = [{"type": "text", "text": "Do it."}, {"type": "text", "text": crew.prompt}]
     lines: list[object] = [{"type": "system"}, {"type": "user", "message": {"content": parts}}]
-    crew.transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    crew.transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
     assert crew.held()
 

@@ -362,9 +362,8 @@ def test_taking_apart_loses_nothing(text: str) -> None:
 
     again = "\n".join(outline.lines)
     assert markdown.outline(again + "\n" * bool(outline.lines))[1:] == outline[1:]
-    assert again.replace("\r", "") == text.removeprefix("\ufeff").removesuffix("\n").replace(
-        "\r", ""
-    )
+    whole = text.removeprefix("\ufeff").replace("\r", "")
+    assert again.replace("\r", "") == whole.removesuffix("\n")
     for heading in outline.headings:
         assert heading.text in outline.lines[heading.line - 1]
         assert heading.line not in outline.fenced
