@@ -124,6 +124,30 @@ class PersonOnly(StandfastError):
     remedy = "Ask the user to run it in a terminal of their own."
 
 
+class IllegalMove(StandfastError):
+    """A role's lifecycle has no such move from where it is."""
+
+    code = "SF114"
+    exit_status = 84
+    remedy = "See where it is with `standfast context lifecycle.status`."
+
+
+class RoleTaken(StandfastError):
+    """Another role has the machine of that name already."""
+
+    code = "SF115"
+    exit_status = 85
+    remedy = "Give the role a name that differs in more than `-` and `_`."
+
+
+class NotOurs(StandfastError):
+    """A file that was not made by Standfast stands where one is to be written."""
+
+    code = "SF116"
+    exit_status = 86
+    remedy = "Look at the file, and move it aside if it is not needed there."
+
+
 # The journal: SF2xx.
 
 

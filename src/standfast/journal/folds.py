@@ -95,6 +95,17 @@ def output_told(connection: apsw.Connection, event: Row) -> None:
     connection.execute(_NEWEST, (event[9], event[7], event[1], event[0]))
 
 
+def lifecycle_moved(connection: apsw.Connection, event: Row) -> None:
+    """Where a role is between two compactions. A move is checked when it is made, so never late."""
+    connection.execute(
+        "INSERT INTO cells SELECT 'lifecycle:' || (?1 ->> 'machine'), json_object("
+        " 'role', ?1 ->> 'role', 'state', ?1 ->> 'to', 'before', ?1 ->> 'from'), ?2, ?3 WHERE true"
+        " ON CONFLICT (key) DO UPDATE SET value = excluded.value, at = excluded.at,"
+        " seq = excluded.seq",
+        (event[9], event[1], event[0]),
+    )
+
+
 def lease_taken(connection: apsw.Connection, event: Row) -> None:
     """The newest token of a lease; every older one is void."""
     connection.execute(
@@ -122,6 +133,7 @@ FOLDS: Mapping[str, Fold] = {
     "output.granted": output_counted,
     "output.received": output_told,
     "output.accepted": output_told,
+    "lifecycle.moved": lifecycle_moved,
     DROPPED: events_dropped,
     **SESSION_FOLDS,
 }
