@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 USER_FILE = "standfast/config.yaml"
 PROJECT_FILE = ".standfast.yaml"
+ROLE = "HIVEMIND_ROLE"  # these two are the words of those whose files they are
+_CONFIG_PATH = "CONFIG_PATH"
 _SIZE_LIMIT = 64 * 1024
 _LONGEST_WAIT_S = 3600
 _MOST_DIGITS = 7
@@ -48,6 +50,10 @@ class Config(NamedTuple):
     keep_days: int = 30
     keep_mb: int = 500
     stages: Mapping[str, object] | None = None
+    architecture_doc: str = "docs/oosh-architecture.md"
+    role: str | None = None  # as the environment says it: nobody has checked it
+    config_path: str | None = None  # where the states files are to be, if somebody said so
+    config_home: str = ""
 
 
 def _seconds(value: object) -> float:
@@ -77,7 +83,7 @@ def _program(value: object) -> str:
 def _inside(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("is not a path inside the repository")  # noqa: TRY004  # one kind of refusal
-    return ids.relative_path(value, what="status_file")
+    return ids.relative_path(value, what="the path")
 
 
 def _stages(value: object) -> object:
@@ -112,6 +118,12 @@ KEYS: tuple[Key, ...] = (
         check=_inside,
         project=True,
         says="A file in the work tree that is kept as a second face of the status.",
+    ),
+    Key(
+        name="architecture_doc",
+        check=_inside,
+        project=True,
+        says="The document that an agent with a role is told to read when it recovers.",
     ),
     Key(
         name="keep_days",
@@ -155,13 +167,21 @@ def load(root: str | None, environ: Mapping[str, str], *, flags: Sequence[str] =
         take(_from_file(root, PROJECT_FILE, Source.PROJECT), Source.PROJECT)
     take(_from_environment(environ), Source.ENVIRONMENT)
     take(_from_flags(flags), Source.FLAG)
-    config = Config(
+    config = without_files(environ)._replace(session=_session(environ), sources=sources)
+    return config._replace(**values)  # type: ignore[arg-type]  # each value went through its check
+
+
+def without_files(environ: Mapping[str, str]) -> Config:
+    """The defaults, where the environment says we are: for who must not fail."""
+    return Config(
         state_home=xdg.state_home(environ),
         temporaries=xdg.temporaries(environ),
-        session=_session(environ),
-        sources=sources,
+        session=None,
+        sources={},
+        role=environ.get(ROLE) or None,
+        config_path=_absolute(environ.get(_CONFIG_PATH)),
+        config_home=os.path.join(xdg.base(environ, "XDG_CONFIG_HOME", ".config"), "standfast"),
     )
-    return config._replace(**values)  # type: ignore[arg-type]  # each value went through its check
 
 
 def _from_file(folder: str, name: str, source: Source) -> dict[str, object]:
@@ -228,6 +248,11 @@ def _from_flags(flags: Sequence[str]) -> dict[str, object]:
             raise BadConfig("a setting is given as --set KEY=VALUE")
         found[name] = _checked(name, value, Source.FLAG)
     return found
+
+
+def _absolute(path: str | None) -> str | None:
+    """As for the XDG folders: a relative path there is void."""
+    return path if path and os.path.isabs(path) else None
 
 
 def _session(environ: Mapping[str, str]) -> str | None:

@@ -18,6 +18,10 @@ def tidy(call: Call, journal: Journal) -> None:
         from standfast.journal import strays  # rare, and not for free
 
         strays.merge(journal, xdg.temporaries(call.environ), marks=marks)
+    if call.role is not None:
+        from standfast.clients.claude import roles
+
+        roles.tidy(call, journal)
     if call.wakes:
         journal.mirror()
         journal.checkpoint()

@@ -28,10 +28,13 @@ if TYPE_CHECKING:
     from standfast.clients.claude.outputs import Looked
     from standfast.clients.claude.payload import Payload
     from standfast.clients.claude.recording import Fact
+    from standfast.clients.claude.roles import Look
     from standfast.journal.place import Place
+    from standfast.journal.writing import Writing
 
 # Where a brief may be handed over: what these print reaches the next request in every version.
 _MAY_CARRY = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse"})
+_OF_ROLES = ("PreCompact", "SessionStart")
 LOCK_S = 0.1
 _WAKE_LOCK_S = 1.0
 _LONGEST_TURN_NS = 60_000_000_000
@@ -43,7 +46,7 @@ class Call:
 
     __slots__ = (
         *("agent", "began", "cwd", "environ", "event", "hold", "outputs", "payload", "pid"),
-        *("place", "session", "tool"),
+        *("place", "role", "session", "tool"),
     )
 
     def __init__(self, payload: Payload, pid: str, environ: Mapping[str, str]) -> None:
@@ -63,6 +66,7 @@ class Call:
         self.outputs: list[Looked] = []  # what a subagent that stops was told to leave behind
         self.hold = ""  # what to print so that it goes on
         self.place = find_place(environ, self.cwd)
+        self.role: Look | None = None
 
     @property
     def wakes(self) -> bool:
@@ -133,6 +137,8 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
             from standfast.clients.claude import outputs
 
             call.outputs = outputs.look(call, journal)
+        if call.event in _OF_ROLES and call.environ.get("HIVEMIND_ROLE"):
+            _look_at_role(call)
         recorded = _record_in_turn(call, found, journal)
     except (StandfastError, OSError) as error:
         journal.let_go()
@@ -172,6 +178,16 @@ def _tell_missed(call: Call, found: list[Fact], wake: int, journal: Journal) -> 
             from standfast.clients import elsewhere
 
             elsewhere.keep(call, found, error)
+
+
+def _look_at_role(call: Call) -> None:
+    """Before the transaction: files are read while nobody waits for the journal."""
+    from standfast.clients.claude import roles  # most agents have none
+
+    try:
+        call.role = roles.look(call)
+    except Exception:  # noqa: BLE001  # whatever a role's file does, the fact is recorded
+        call.role = None
 
 
 def _bring_home(call: Call, journal: Journal) -> None:
@@ -228,6 +244,8 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
     """Everything this call tells, in one transaction; what to print, and the brief it holds."""
     with journal.writing() as tx:
         actor = telling.actor(call, tx.execute)
+        if actor != MAIN:
+            call.role = None  # the role is the main agent's
         for fact in found:
             fact.actor = actor if fact.actor == (call.agent or MAIN) else fact.actor
         for fact in telling.complete(found, call, tx.execute):
@@ -235,10 +253,16 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
             # The call's own time, as in the spool: a fact that went both ways is known by it.
             tx.append(fact.kind, text, call.author(fact.actor), at=call.began)
         if call.event not in _MAY_CARRY:
-            return call.hold, 0
+            return call.hold if call.role is None else _before_compaction(call, tx), 0
         wake = owed.brief_for(tx.execute, call.session, actor)
         if wake is None and call.event != "SessionStart":
             return "", 0
         from standfast.clients.claude import answers  # most calls get none
 
         return answers.answer(call, actor, wake, tx)
+
+
+def _before_compaction(call: Call, tx: Writing) -> str:
+    from standfast.clients.claude import roles
+
+    return roles.before_compaction(call, tx)

@@ -51,8 +51,7 @@ class Voice:
 
     def quote(self, text: str, limit: int | None = None) -> str:
         """Somebody's words, fenced: on one line, and unable to close the fence."""
-        plain = _without_tags(text.replace("«", "<").replace("»", ">"))
-        words = _within(plain, limit or self.size.short).replace(self.mark, "····")
+        words = _within(plain(text), limit or self.size.short).replace(self.mark, "····")
         return f"«{self.mark} {words} {self.mark}»"
 
     def quote_both_ends(self, text: str, limit: int) -> str:
@@ -68,6 +67,11 @@ class Voice:
         """A name as it is, where it can be nothing else; otherwise quoted."""
         is_plain = 0 < len(text) <= _LONGEST_NAME and _NAMES.issuperset(text)
         return text if is_plain and self.mark not in text else self.quote(text, 2 * _LONGEST_NAME)
+
+
+def plain(text: str) -> str:
+    """Words that can neither end a quotation nor look like a tag."""
+    return _without_tags(text.replace("«", "<").replace("»", ">"))
 
 
 def _without_tags(text: str) -> str:

@@ -22,17 +22,34 @@ def answer(call: Call, actor: str, wake: tuple[int, str] | None, tx: Writing) ->
     """The JSON to print, or nothing, and the wake-up whose brief is in it."""
     if wake is not None:
         from standfast.wake import delivery  # most calls are owed nothing
-        from standfast.wake.brief import length
 
         author, shown = call.author(actor), lambda: _shown(call)
         text = delivery.give(tx, author, wake, call.payload.write, shown)
-        return _json(call, text, f"briefed the agent in {length(text):,} characters"), wake[0]
+        if call.role is not None:
+            text = _with_role(call, tx, text)
+        return _json(call, text, _briefed(text)), wake[0]
     line = _line(call, tx) if call.event == "SessionStart" else ""
     if not line:
         return "", 0
     told = call.payload.write({"characters": len(line), "text": line})
     tx.append("line.given", told, call.author(actor))
     return _json(call, line, line.removeprefix("standfast: ")), 0
+
+
+def _briefed(text: str) -> str:
+    from standfast.wake.brief import length
+
+    return f"briefed the agent in {length(text):,} characters"
+
+
+def _with_role(call: Call, tx: Writing, text: str) -> str:
+    """The client's cap is for all that is printed, escapes and all."""
+    from standfast.clients.claude import roles
+    from standfast.wake.brief import length
+
+    return roles.after_compaction(
+        call, tx, text, lambda whole: length(_json(call, whole, _briefed(whole)))
+    )
 
 
 def _shown(call: Call) -> bytes:

@@ -73,6 +73,26 @@ def with_hooks(text: str | None, launcher: str, abilities: Abilities, *, name: s
     return text
 
 
+def with_command(text: str | None, event: str, command: str, *, name: str) -> str:
+    """The text with one more hook that calls a command; as it is where one does."""
+    entry: Hook = {"type": "command", "command": command, "timeout": TIMEOUT_S}
+    if text is None or json_edits.is_blank(text):
+        return _new_file(text, [event], entry)
+    for found, groups in _events(text, name):
+        if found == event and any(command in commands for commands in _commands(groups)):
+            return text
+    if read(text, name=name).at(("hooks",)) is None:
+        return json_edits.append(text, (), lambda line: _hooks([event], entry, line))
+    return _with_event(text, event, entry)
+
+
+def _commands(groups: Node) -> Iterator[list[Value]]:
+    for group in groups.items:
+        hooks = group.value.at(("hooks",))
+        values = [item.value.value for item in hooks.items] if hooks is not None else []
+        yield [value.get("command") for value in values if isinstance(value, dict)]
+
+
 def without_hooks(text: str | None, *, name: str) -> str | None:
     """The text as it was before ours came; None if there was no file."""
     if text is None or json_edits.is_blank(text):

@@ -56,6 +56,10 @@ _UNLOOKED = """
     LEFT JOIN events AS over ON over.seq = ran.ended
     WHERE began.payload ->> 'checkout' = ?3 AND over.payload ->> 'log' IS NULL"""
 
+_NEWEST = """
+    SELECT kind, actor FROM events WHERE stream = ? AND kind <> 'lifecycle.moved'
+    ORDER BY seq DESC LIMIT 1"""
+
 
 def actor(call: Call, ask: Ask) -> str:
     """Who acts: the subagent that the client names, the one that is waited for, or the main."""
@@ -161,7 +165,10 @@ def _agent_ended(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
     return outputs.ended(over, call, ask)
 
 
-def _compaction_begun(fact: Fact, call: Call, _ask: Ask) -> list[Fact]:
+def _compaction_begun(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
+    """Where a project has our hook beside the user's, both tell of the one compaction."""
+    if ask(_NEWEST, (f"session:{call.session}",)) == [(fact.kind, fact.actor)]:
+        return []
     from standfast.clients.claude import transcript
 
     (path,) = call.payload.ask(["?1->>'transcript_path'"])

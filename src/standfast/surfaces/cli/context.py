@@ -88,6 +88,7 @@ class Context:
             for outcome in homes.keep_all(self.journal, self.place, self.config.status_file):
                 if outcome.refused is not None:
                     self.trouble.append(outcome.refused)
+            self._keep_states()
             self._mirror()
             self._keep_limits()
         except NothingFound:
@@ -96,6 +97,15 @@ class Context:
             self.trouble.append(error)
         except OSError as error:
             self.trouble.append(disk.disk_error(error, error.filename or self.place.folder))
+
+    def _keep_states(self) -> None:
+        """The files of roles, where there are any."""
+        any_role = "SELECT 1 FROM cells WHERE key >= 'lifecycle:' AND key < 'lifecycle;' LIMIT 1"
+        if self.journal.query(any_role):
+            from standfast.files import states_env
+
+            kept = states_env.keep_all(self.journal)
+            self.trouble += [each.refused for each in kept if each.refused is not None]
 
     def _mirror(self) -> None:
         """Hooks have no time for the mirror: whoever comes by brings it up to date."""

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 class Command(NamedTuple):
     """A verb.
 
-    Its module in `commands/` is loaded when it is called, and holds two functions:
+    Its module in `commands/` is loaded when it is called, and holds these functions:
 
-    `configure(parser)` declares the arguments, `run(context, arguments)` gives the exit status.
+    `configure(parser)` declares the arguments, `run(context, arguments)` gives the exit status;
+    `rewrite(words)`, where there is one, brings what was typed into the form declared.
     """
 
     name: str
@@ -47,7 +48,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
             Command("outputs", "whether the agents of a stage really finished"),
             Command("stage", "launch what a stage lacks, check it, apply the gate"),
             Command("live-state", "which session of a workflow is the live one"),
-            Command("context", "check, mend and write agents' context files"),
+            Command("context", "the context file and the lifecycle of an agent's role"),
         ),
     ),
     (
@@ -91,7 +92,7 @@ def run(arguments: Sequence[str]) -> int:
     from standfast.surfaces.cli.screen import Screen
 
     parser, verb = load(options.command)
-    parsed = parser.parse_args(rest)
+    parsed = parser.parse_args(getattr(verb, "rewrite", list)(rest))
     context = Context(
         directory=options.directory,
         environ=os.environ,

@@ -1,4 +1,8 @@
-"""`standfast context`: the files by which agents with a role survive a compaction."""
+"""`standfast context`: the files by which agents with a role survive a compaction.
+
+The words are those of the scripts that such agents know: `lifecycle.pre.compact`, `validate.all`.
+With blanks and dashes between them they mean the same.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +10,53 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from standfast.surfaces.cli.context import Context
 
-ACTIONS = ("validate", "validate.all", "schema", "migrate", "write")
+_CHECKS = ("validate", "validate.all", "schema", "migrate", "write")
+_CYCLE = (
+    *("save", "recover", "lifecycle.init", "lifecycle.save", "lifecycle.status"),
+    *("lifecycle.pre.compact", "lifecycle.recover"),
+)
+_SHIM = "shim"
+ACTIONS = (*_CHECKS, *_CYCLE, _SHIM)
+_MOST_WORDS = max(action.count(".") for action in ACTIONS) + 1
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """What to do, and with which role or file."""
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=", ".join(ACTIONS))
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a role, or files to check")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="a role (else HIVEMIND_ROLE), or files to check"
+    )
+    parser.add_argument(
+        "--hook", action="store_true", help="shim: write the PreCompact hook of this checkout too"
+    )
+
+
+def rewrite(arguments: Sequence[str]) -> list[str]:
+    """The words of an action as one: `lifecycle pre-compact` is `lifecycle.pre.compact`."""
+    found = list(arguments)
+    first = next((n for n, word in enumerate(found) if not word.startswith("-")), len(found))
+    for count in range(min(_MOST_WORDS, len(found) - first), 0, -1):
+        name = ".".join(found[first : first + count]).replace("-", ".")
+        if name in ACTIONS:
+            return [*found[:first], name, *found[first + count :]]
+    return found
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Load what does it, and do it."""
-    from standfast.surfaces.cli import context_checks
+    name = arguments.action.replace(".", "_")
+    if arguments.action in _CHECKS:
+        from standfast.surfaces.cli import context_checks
 
-    return int(getattr(context_checks, arguments.action.replace(".", "_"))(context, arguments))
+        return int(getattr(context_checks, name)(context, arguments))
+    if arguments.action == _SHIM:
+        from standfast.surfaces.cli import context_shim
+
+        return int(context_shim.shim(context, arguments))
+    from standfast.surfaces.cli import context_cycle
+
+    return int(getattr(context_cycle, name)(context, arguments))

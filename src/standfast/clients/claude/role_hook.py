@@ -1,0 +1,95 @@
+"""The PreCompact hook of one checkout, for agents with a role: a small sh file that settings call.
+
+`.claude/hooks/pre-compact.sh`, named by `.claude/settings.local.json`: where those that follow the
+convention look for it. It passes everything on to the launcher, which exits 0 whatever happens.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import disk
+from standfast.clients import launcher
+from standfast.clients.claude import settings, settings_file
+from standfast.errors import NotOurs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILE = ".claude/hooks/pre-compact.sh"
+EVENT = "PreCompact"
+COMMAND = f'"$CLAUDE_PROJECT_DIR"/{FILE}'
+_OURS = b"# Made by `standfast context shim"
+_MODE = 0o755
+
+_HOOK = """\
+#!/bin/sh
+# Made by `standfast context shim --hook`: before a compaction the role's context is checked.
+# It exits 0 whatever happens, and only notes what is not saved: it can never stop a compaction.
+[ -z "${{HIVEMIND_ROLE-}}" ] || [ ! -x {launcher} ] || {launcher} claude 2>/dev/null
+exit 0
+"""
+
+_SHIM = """\
+#!/bin/sh
+# Made by `standfast context shim`: `./context` is `standfast context`.
+[ ! -x {python} ] || exec {python} -I -m standfast context "$@"
+exec standfast context "$@"
+"""
+
+
+class Written(NamedTuple):
+    """A file, and whether it had to be written."""
+
+    path: str
+    is_new: bool
+
+
+def put_shim(root: str, python: str) -> Written:
+    """`./context`, which passes arguments and exit statuses through."""
+    return _put(root, "context", _SHIM.format(python=shlex.quote(python)))
+
+
+def put_hook(root: str, environ: Mapping[str, str]) -> list[Written]:
+    """The hook, and the settings of this checkout that call it; the launcher first."""
+    launcher.put(environ)
+    called = shlex.quote(launcher.path(environ))
+    made = _put(root, FILE, _HOOK.format(launcher=called))
+    file = settings_file.of_project(root)
+    change = settings_file.change(
+        file, lambda text: settings.with_command(text, EVENT, COMMAND, name=file.shown)
+    )
+    return [made, Written(file.shown, change.before != change.after)]
+
+
+def _put(root: str, relative: str, text: str) -> Written:
+    """Write a file of ours, never over somebody else's."""
+    path, data = os.path.join(root, relative), text.encode()
+    disk.make_folders_beneath(root, relative)
+    try:
+        found = disk.read_beneath(root, relative)
+    except FileNotFoundError:
+        found = None
+    if found is not None and _OURS not in found[:200]:
+        raise NotOurs("this file was not made by Standfast", file=path)
+    if found == data and os.access(path, os.X_OK):
+        return Written(path, is_new=False)
+    try:
+        if found is None:
+            _place(path, data)
+        else:
+            disk.replace(path, data, mode=_MODE)
+    except OSError as error:
+        raise disk.disk_error(error, path) from error
+    return Written(path, is_new=True)
+
+
+def _place(path: str, data: bytes) -> None:
+    """A file that appeared at the last instant is not written over."""
+    try:
+        disk.create(path, data, mode=_MODE)
+    except FileExistsError as error:
+        raise NotOurs("this file was not made by Standfast", file=path) from error
+    disk.sync_folder(os.path.dirname(path))

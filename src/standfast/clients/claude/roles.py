@@ -1,0 +1,156 @@
+"""An agent with a role, before and after a compaction: its lifecycle moves with the client.
+
+Before: the context file is checked; if it will do, the role is saved and compacts, if not, that is
+said and stops nobody. After: the role recovers, and is told how. Loaded only where HIVEMIND_ROLE
+is set. A role that cannot be looked at never costs the fact that the hook is called for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import clock, config, disk
+from standfast.clients.claude.recording import MAIN
+from standfast.errors import BadName, StandfastError
+from standfast.files import context_files, roles, states_env
+from standfast.journal import lifecycles
+from standfast.protocol import ids
+from standfast.protocol.lifecycle import ACTIVE, COMPACTING, RECOVERING, SAVED, SAVING
+from standfast.wake import delivery, role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.clients.serve import Call
+    from standfast.files.roles import Seen
+    from standfast.journal.lifecycles import Lifecycle
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
+
+
+class Look(NamedTuple):
+    """What was seen before the transaction; without *seen* the name itself was no role."""
+
+    name: str
+    seen: Seen | None
+    default: str
+    chosen: str | None
+
+
+def look(call: Call) -> Look | None:
+    """The role's files, if this call is about a compaction of the main agent."""
+    source, agent = call.payload.ask(["?1->>'source'", "?1->>'agent_id'"])
+    if agent is not None or (call.event == "SessionStart" and source != "compact"):
+        return None
+    settings = _settings(call)
+    where = settings.config_home, settings.config_path
+    try:
+        name = ids.role(settings.role)
+    except BadName as error:
+        return Look(error.problem, None, *where)
+    today = clock.rfc3339(call.began)
+    seen = roles.look(call.place.root, name, architecture=settings.architecture_doc, today=today)
+    if call.event == "PreCompact" and seen.passes:
+        roles.make_durable(call.place.root, seen)
+    return Look(name, seen, *where)
+
+
+def _settings(call: Call) -> config.Config:
+    """A file of settings that cannot be read is told by commands, not by hooks."""
+    try:
+        return config.load(call.place.root, call.environ)
+    except StandfastError:
+        return config.without_files(call.environ)
+
+
+def before_compaction(call: Call, tx: Writing) -> str:
+    """Move, and say what a summary should know: the client takes this as instructions for it."""
+    found = call.role
+    if found is None:
+        return ""
+    if found.seen is None:
+        return f"Standfast: HIVEMIND_ROLE is no role: {found.name}. Nothing was checked.\n"
+    try:
+        return _before(call, found.seen, tx)
+    except StandfastError as error:
+        return f"Standfast: role {found.name} was not marked saved: {error.problem}.\n"
+
+
+def _before(call: Call, seen: Seen, tx: Writing) -> str:
+    author = call.author(MAIN)
+    now = lifecycles.find(tx.execute, seen.role)
+    if now is None and seen.data is None:
+        return (
+            f"Standfast: HIVEMIND_ROLE names {seen.role}, which has neither a context file nor a"
+            " lifecycle here: skipped.\n"
+        )
+    if not seen.passes:
+        if now is not None and now.state in {SAVED, SAVING}:
+            lifecycles.move(tx, seen.role, ACTIVE, call.event, author)
+        return (
+            f"Standfast: the context of role {seen.role} is NOT saved: {_why(seen)}. Keep the"
+            " role's goal, its finished and its open work in the summary.\n"
+        )
+    _compact(now, seen, tx, call)
+    return (
+        f"This agent has the role {seen.role}; its context is saved in {seen.file}, to be read"
+        " after the compaction.\n"
+    )
+
+
+def _compact(now: Lifecycle | None, seen: Seen, tx: Writing, call: Call) -> None:
+    """By saving and saved to compacting; who is there already has a second hook, or tries again."""
+    author = call.author(MAIN)
+    if now is None:
+        lifecycles.begin(tx, seen.role, call.event, author)
+    lifecycles.walk(tx, seen.role, COMPACTING, call.event, author)
+
+
+def _why(seen: Seen) -> str:
+    """In our own words alone: a model follows what stands here."""
+    if seen.data is None:
+        return f"{seen.file} does not exist"
+    if seen.fault is not None:
+        return f"{seen.file} cannot be read"
+    rules = ", ".join(dict.fromkeys(finding.rule for finding in seen.errors))
+    return f"{seen.file} breaks {rules}"
+
+
+def after_compaction(call: Call, tx: Writing, brief: str, size: Callable[[str], int]) -> str:
+    """The brief, and beside it the role that recovers now."""
+    found = call.role
+    if found is None or found.seen is None:
+        return brief
+    try:
+        state = _recover(call, found.seen, tx)
+    except StandfastError:
+        return brief  # a machine of another role: `context recover` will say so
+    if state is None and found.seen.data is None:
+        return brief  # stale: nothing here knows of such a role
+    mark = delivery.make_nonce(tx.execute)
+    return role.beside(brief, found.seen, state or "not begun", mark, size)
+
+
+def _recover(call: Call, seen: Seen, tx: Writing) -> str | None:
+    """Compacting becomes recovering; so does saved, where the hook before was not heard."""
+    now = lifecycles.find(tx.execute, seen.role)
+    if now is None or now.state not in {SAVED, COMPACTING}:
+        return None if now is None else now.state
+    lifecycles.walk(tx, seen.role, RECOVERING, call.event, call.author(MAIN))
+    return RECOVERING
+
+
+def tidy(call: Call, journal: Journal) -> None:
+    """After the answer: the file's words are kept, and the states file says where the role is."""
+    found = call.role
+    if found is None or found.seen is None:
+        return
+    seen = found.seen
+    if seen.passes and seen.data is not None:
+        context_files.adopt(journal, seen.role, seen.data, call.author(MAIN))
+    if lifecycles.of(journal, seen.role) is not None:
+        root = states_env.home(journal, found.default, found.chosen)
+        try:
+            states_env.keep(journal, seen.role, root)
+        except OSError as error:
+            raise disk.disk_error(error, root) from error

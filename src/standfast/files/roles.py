@@ -1,0 +1,94 @@
+"""Looking at a role: its context file, checked, and the documents that its recovery names."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import disk
+from standfast.errors import StandfastError
+from standfast.files import context_files
+from standfast.protocol import ids, recovery
+from standfast.protocol.context import validate
+from standfast.protocol.markdown import BOM
+
+if TYPE_CHECKING:
+    from standfast.protocol.context import Finding
+
+
+class Seen(NamedTuple):
+    """One role as its files are now."""
+
+    role: str
+    file: str  # from the root of the repository
+    data: bytes | None  # None: there is no such file
+    text: str
+    fault: StandfastError | None  # why the file cannot be read as text
+    findings: tuple[Finding, ...]  # warnings among them
+    skill: str
+    architecture: str
+    missing: frozenset[str]  # of the two documents
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What stands between the file and `saved`."""
+        return tuple(finding for finding in self.findings if finding.is_error)
+
+    @property
+    def passes(self) -> bool:
+        """Whether the file is there and may be called saved."""
+        return self.data is not None and self.fault is None and not self.errors
+
+
+def look(root: str, role: str, *, architecture: str, today: str) -> Seen:
+    """Read and check; nothing is written."""
+    skill = recovery.skill_path(ids.role(role))
+    file = context_files.relative(role)
+    data, text, fault = _read(root, role, file)
+    checked = data is not None and fault is None
+    return Seen(
+        role=role,
+        file=file,
+        data=data,
+        text=text,
+        fault=fault,
+        findings=validate(text, role=role, today=today) if checked else (),
+        skill=skill,
+        architecture=architecture,
+        missing=frozenset(path for path in (skill, architecture) if not _is_there(root, path)),
+    )
+
+
+def _read(root: str, role: str, file: str) -> tuple[bytes | None, str, StandfastError | None]:
+    try:
+        data = context_files.read(root, role)
+    except FileNotFoundError:
+        return None, "", None
+    except StandfastError as error:
+        return b"", "", error
+    try:
+        return data, context_files.text_of(data, file).removeprefix(BOM), None
+    except StandfastError as error:
+        return data, "", error
+
+
+def _is_there(root: str, path: str) -> bool:
+    try:
+        os.close(disk.open_beneath(root, path))
+    except (OSError, StandfastError):
+        return False
+    return True
+
+
+def make_durable(root: str, seen: Seen) -> None:
+    """Sync a file before it is called saved: who wrote it did not."""
+    try:
+        fd = disk.open_beneath(root, seen.file)
+    except FileNotFoundError:
+        return  # gone since: the next look will say so
+    try:
+        disk.sync_fd(fd)
+    except OSError as error:
+        raise disk.disk_error(error, seen.file) from error
+    finally:
+        os.close(fd)

@@ -1,0 +1,192 @@
+"""The states files: a view of each role's lifecycle that a shell can source.
+
+`<config path>/stateMachines/<machine>.states.env`, one for each machine, so that two agents never
+write each other's. A number edited by hand is a move like any other: taken in if it is legal,
+refused with its line if not. A file that another repository keeps there is left alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from standfast import disk
+from standfast.errors import BadDocument, FaceInvalid, NothingFound, StandfastError, UnsafePath
+from standfast.journal import lifecycles, reading
+from standfast.journal.author import USER
+from standfast.protocol import lifecycle
+from standfast.protocol.documents import decode
+
+if TYPE_CHECKING:
+    from standfast.files.face import Face
+    from standfast.files.merge import Changes, Known, Record
+    from standfast.files.publish import Outcome
+    from standfast.journal.lifecycles import Lifecycle
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
+
+FOLDER = "stateMachines"
+SUFFIX = ".states.env"
+_HOME = "home:states"
+
+
+def relative(machine: str) -> str:
+    """Where a machine's file is below the config path."""
+    return f"{FOLDER}/{machine}{SUFFIX}"
+
+
+def path(journal: Journal, machine: str) -> str | None:
+    """Where a machine's file is; None before the first was written."""
+    found = reading.cell(journal, _HOME)
+    return os.path.join(str(found[0].get("root")), relative(machine)) if found else None
+
+
+def home(journal: Journal, default: str, chosen: str | None = None) -> str:
+    """The one folder where the files of this journal live: *chosen*, else as before, else default.
+
+    Remembered, so that a command from another shell does not keep a second set elsewhere.
+    """
+    found = reading.cell(journal, _HOME)
+    kept = str(found[0].get("root")) if found else None
+    root = os.path.realpath(chosen or kept or default)
+    if root != kept:
+        with journal.writing() as tx:
+            tx.set(_HOME, {"root": root})
+    return root
+
+
+def keep(journal: Journal, role: str, root: str) -> Outcome | None:
+    """Bring one role's file up to date; None where it says already what it should."""
+    found = lifecycles.of(journal, role)
+    if found is None or _is_settled(journal, found, root):
+        return None
+    from standfast.files import publish
+    from standfast.files.look import Became
+
+    file = os.path.join(root, relative(found.machine))
+    if _is_foreign(journal, found, root):
+        refused = UnsafePath(
+            f"another repository keeps the states of its role `{role}` here",
+            file=file,
+            remedy="Give this repository a folder of its own: set CONFIG_PATH.",
+        )
+        return publish.Outcome(became=Became.EDITED, refused=refused)
+    try:
+        disk.make_folder(os.path.dirname(file))
+    except OSError as error:
+        raise disk.disk_error(error, os.path.dirname(file)) from error
+    return publish.keep(journal, face(journal, role, root))
+
+
+def keep_all(journal: Journal) -> list[Outcome]:
+    """Bring every file up to date that is ours, in the folder where this journal's files live."""
+    found = lifecycles.every(journal)
+    if not found or reading.cell(journal, _HOME) is None:
+        return []
+    root = home(journal, "")
+    ours = [each for each in found if not _is_foreign(journal, each, root)]
+    kept = [keep(journal, each.role, root) for each in ours]
+    return [outcome for outcome in kept if outcome is not None]
+
+
+def _is_foreign(journal: Journal, found: Lifecycle, root: str) -> bool:
+    """Two repositories may have a role of the same name: the first to come has the file.
+
+    A repository that was moved knows its file by the bytes.
+    """
+    try:
+        data = disk.read_beneath(root, relative(found.machine), limit=lifecycle.LIMIT)
+    except (OSError, StandfastError):
+        return False  # whoever writes there will find out why
+    head = data.partition(b"\n")[0].decode("utf-8", "replace")
+    known = "SELECT 1 FROM faces WHERE face = ? AND digest = ?"
+    values = (_name(found.role, root), hashlib.sha256(data).hexdigest())
+    is_named = lifecycle.journal_of(head) not in {None, _mark(journal)}
+    return is_named and not journal.query(known, values)
+
+
+def _mark(journal: Journal) -> str:
+    """What tells this repository's files from another's."""
+    return hashlib.sha256(os.fsencode(journal.folder)).hexdigest()[:8]
+
+
+def _name(role: str, root: str) -> str:
+    return f"states/{role} in {root}"
+
+
+def _is_settled(journal: Journal, found: Lifecycle, root: str) -> bool:
+    """Whether the file says what it should, found out without loading the mechanism."""
+    known = journal.query(
+        "SELECT digest FROM faces"
+        " WHERE face = ? AND draft IS NULL AND refused IS NULL AND unsettled IS NULL",
+        (_name(found.role, root),),
+    )
+    try:
+        present = disk.read_beneath(root, relative(found.machine), limit=lifecycle.LIMIT)
+    except (OSError, StandfastError):
+        return False
+    digest = hashlib.sha256(present).hexdigest()
+    return bool(known) and known[0][0] == digest and present == _render(journal, found)
+
+
+def _render(journal: Journal, found: Lifecycle) -> bytes:
+    return lifecycle.render(found.role, found.state, journal=_mark(journal), event=found.seq)
+
+
+def face(journal: Journal, role: str, root: str) -> Face:
+    """The declaration: everything else is the mechanism's."""
+    from standfast.files.face import Face
+
+    found = _of(journal, role)
+    return Face(
+        name=_name(role, root),
+        root=root,
+        relative=relative(found.machine),
+        in_git=False,
+        render=lambda journal: _render(journal, _of(journal, role)),
+        read=lambda data, path: read(data, path, role=role, journal=_mark(journal)),
+        known=lambda journal: _known(_of(journal, role)),
+        record=lambda tx, changes, origin: _record(tx, changes, origin, role, root),
+        limit=lifecycle.LIMIT,
+    )
+
+
+def _of(journal: Journal, role: str) -> Lifecycle:
+    found = lifecycles.of(journal, role)
+    if found is None:
+        raise NothingFound(f"role `{role}` has no lifecycle here")
+    return found
+
+
+def read(data: bytes, path: str, *, role: str, journal: str) -> tuple[Record, ...]:
+    """The one record of a file: its machine's state."""
+    from standfast.files.merge import Record
+
+    try:
+        text = decode(data, name=path, limit=lifecycle.LIMIT)
+    except BadDocument as error:
+        raise FaceInvalid(error.problem, file=path, line=error.line) from error
+    state, line = lifecycle.read(text, role, journal=journal, file=path)
+    return (Record(key=lifecycle.machine_name(role), value=state, line=line),)
+
+
+def _known(found: Lifecycle) -> Known:
+    from standfast.files.merge import Known
+
+    return Known(present={found.machine: found.state}, ever=frozenset())
+
+
+def _record(tx: Writing, changes: Changes, origin: str, role: str, root: str) -> None:
+    """A number that somebody changed is a move, if nothing moved meanwhile and it is legal."""
+    path = os.path.join(root, relative(lifecycle.machine_name(role)))
+    now = lifecycles.find(tx.execute, role)
+    for new in changes.added:
+        if now is not None and new.value != now.state:
+            problem = f"`{new.value}` was written here while the role became {now.state}"
+            raise FaceInvalid(problem, file=path, line=new.line)
+    for other in changes.amended:
+        try:
+            lifecycles.move(tx, role, other.value, origin, USER)
+        except StandfastError as error:
+            raise FaceInvalid(error.problem, file=path, line=other.line) from error

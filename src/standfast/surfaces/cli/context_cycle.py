@@ -1,0 +1,274 @@
+"""`standfast context save`, `recover` and `lifecycle.*`: a role's way through a compaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import clock
+from standfast.errors import BadName, IllegalMove, WrongUsage
+from standfast.files import context_files, roles, states_env
+from standfast.journal import lifecycles
+from standfast.journal.author import Author
+from standfast.protocol import ids, lifecycle, recovery
+from standfast.protocol.text import printable
+from standfast.surfaces.cli import context_told as told
+from standfast.surfaces.cli.context_findings import minute
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.files.roles import Seen
+    from standfast.journal.lifecycles import Lifecycle
+    from standfast.surfaces.cli.context import Context
+
+_NO_ROLE = "no role: name one, or set HIVEMIND_ROLE"
+
+
+class _Role(NamedTuple):
+    """Who is meant, and whether only the environment says so: that can be stale."""
+
+    name: str
+    is_named: bool
+
+
+def _role(context: Context, arguments: argparse.Namespace) -> _Role | None:
+    if len(arguments.names) > 1:
+        raise WrongUsage(f"one role at most, not {len(arguments.names)}")
+    if arguments.names:
+        return _Role(ids.role(arguments.names[0]), is_named=True)
+    if context.config.role is None:
+        return None
+    try:
+        return _Role(ids.role(context.config.role), is_named=False)
+    except BadName as error:
+        raise BadName(f"HIVEMIND_ROLE: {error.problem}") from error
+
+
+def _author(context: Context) -> Author:
+    """A command of a client's session is the agent's, not the user's."""
+    is_agent = context.config.session and context.environ.get("CLAUDECODE")
+    actor = "claude" if is_agent else "user"
+    return Author(actor, session=context.config.session, subdir=context.place.subdir)
+
+
+def _look(context: Context, role: str) -> Seen:
+    return roles.look(
+        context.place.root,
+        role,
+        architecture=context.config.architecture_doc,
+        today=minute(),
+    )
+
+
+# The lifecycle.
+
+
+def lifecycle_init(context: Context, arguments: argparse.Namespace) -> int:
+    """Begin a lifecycle in `active`; one that there is stays as it is."""
+    role = _role(context, arguments)
+    if role is None:
+        return told.refuse(context, None, [_NO_ROLE])
+    context.may_write()
+    with context.journal.writing() as tx:
+        began = lifecycles.begin(tx, role.name, arguments.action, _author(context))
+    found = began or lifecycles.of(context.journal, role.name)
+    state = found.state if found else lifecycle.ACTIVE
+    words = "begins" if began else "has a lifecycle already;"
+    told.say(
+        context,
+        told.facts(role.name, state, began=began is not None),
+        f"{role.name} {words} {state}",
+    )
+    told.show_states(context, role.name)
+    return 0
+
+
+def lifecycle_save(context: Context, arguments: argparse.Namespace) -> int:
+    """Check the context file; if it will do, the role is saved, else it is where it was."""
+    role = _role(context, arguments)
+    if role is None:
+        return told.refuse(context, None, [_NO_ROLE])
+    _refuse_out_of_cycle(context, role.name)
+    seen = _look(context, role.name)
+    way = _save(context, seen, arguments.action)
+    if not seen.passes:
+        return told.refuse(
+            context,
+            role.name,
+            [*told.checked(context, seen), *told.stays(context, role.name)],
+            seen,
+        )
+    facts = {**told.facts(role.name, lifecycle.SAVED), "moves": list(way), **told.findings(seen)}
+    passed = " → ".join(way)
+    told.say(
+        context,
+        facts,
+        *told.checked(context, seen),
+        f"{role.name} is saved ({passed}): {seen.file}",
+    )
+    told.show_states(context, role.name)
+    return 0
+
+
+save = lifecycle_save
+
+
+def _refuse_out_of_cycle(context: Context, role: str) -> None:
+    """Before anything is looked at: whoever compacts or recovers has nothing to save yet."""
+    now = lifecycles.of(context.journal, role)
+    if now is None or now.state in {lifecycle.ACTIVE, lifecycle.SAVING, lifecycle.SAVED}:
+        return
+    try:
+        lifecycle.check(now.state, lifecycle.SAVING, role)
+    except IllegalMove as error:
+        remedy = f"`standfast context recover {role}` makes it active again; then save."
+        raise IllegalMove(error.problem, remedy=remedy) from error
+
+
+def _save(context: Context, seen: Seen, by: str) -> tuple[str, ...]:
+    """Durable, kept, and only then called saved; a save that fails is recorded too."""
+    context.may_write()
+    author = _author(context)
+    if seen.passes and seen.data is not None:
+        roles.make_durable(context.place.root, seen)
+        context_files.adopt(context.journal, seen.role, seen.data, author)
+    elif lifecycles.of(context.journal, seen.role) is None:
+        return ()
+    with context.journal.writing() as tx:
+        lifecycles.begin(tx, seen.role, by, author)
+        return lifecycles.save(tx, seen.role, by, author, passes=seen.passes)
+
+
+def lifecycle_status(context: Context, arguments: argparse.Namespace) -> int:
+    """Where one role is, or every role."""
+    names = [ids.role(name) for name in arguments.names]
+    context.heal()  # an edit of a states file is a move
+    found = lifecycles.every(context.journal)
+    if names:
+        found = [each for each in found if each.role in names]
+        unknown = [name for name in names if name not in {each.role for each in found}]
+        if unknown:
+            return told.refuse(context, unknown[0], [f"{unknown[0]} has no lifecycle here"])
+    facts = [_status(context, each) for each in found]
+    rows = [[each.role, each.state, str(f["since"]), str(f["file"] or "")]
+            for each, f in zip(found, facts, strict=True)]  # fmt: skip
+    table = context.screen.table(rows) if rows else "No role has a lifecycle here."
+    told.say(context, {"roles": facts}, table)
+    told.tell_trouble(context)
+    return 0
+
+
+def _status(context: Context, found: Lifecycle) -> dict[str, object]:
+    return {
+        **told.facts(found.role, found.state),
+        "machine": found.machine,
+        "before": found.before,
+        "since": clock.rfc3339(found.at),
+        "event": found.seq,
+        "file": states_env.path(context.journal, found.machine),
+    }
+
+
+def lifecycle_pre_compact(context: Context, arguments: argparse.Namespace) -> int:
+    """Before a compaction, by hand: whether the role is saved, and if it can be, it is."""
+    role = _role(context, arguments)
+    if role is None:
+        told.say(context, {"role": None, "skipped": True}, "HIVEMIND_ROLE is not set: skipped")
+        return 0
+    seen = _look(context, role.name)
+    now = lifecycles.of(context.journal, role.name)
+    if now is None and seen.data is None and not role.is_named:
+        words = f"HIVEMIND_ROLE names {role.name}, of which nothing is known here: skipped"
+        told.say(context, {"role": role.name, "skipped": True}, words)
+        return 0
+    if not seen.passes:
+        return told.refuse(context, role.name, told.checked(context, seen), seen)
+    if now is None or now.state in {lifecycle.ACTIVE, lifecycle.SAVING}:
+        _save(context, seen, arguments.action)
+        now = lifecycles.of(context.journal, role.name)
+    state = now.state if now else lifecycle.SAVED
+    words = f"{role.name} is {state}: {seen.file} will do"
+    told.say(
+        context,
+        {**told.facts(role.name, state), **told.findings(seen)},
+        *told.checked(context, seen),
+        words,
+    )
+    told.show_states(context, role.name)
+    return 0
+
+
+def lifecycle_recover(context: Context, arguments: argparse.Namespace) -> int:
+    """Make the role active again, from wherever it is."""
+    role = _role(context, arguments)
+    if role is None:
+        return told.refuse(context, None, [_NO_ROLE])
+    if lifecycles.of(context.journal, role.name) is None:
+        return told.refuse(context, role.name, [f"{role.name} has no lifecycle here"])
+    way = _activate(context, role.name, arguments.action)
+    words = f"{role.name} is active ({' → '.join(way)})" if way else f"{role.name} is active"
+    told.say(context, {**told.facts(role.name, lifecycle.ACTIVE), "moves": list(way)}, words)
+    told.show_states(context, role.name)
+    return 0
+
+
+def _activate(context: Context, role: str, by: str) -> tuple[str, ...]:
+    context.may_write()
+    with context.journal.writing() as tx:
+        return lifecycles.walk(tx, role, lifecycle.ACTIVE, by, _author(context))
+
+
+# Recovering.
+
+
+def recover(context: Context, arguments: argparse.Namespace) -> int:
+    """All that an agent needs to go on in its role, and the role becomes active."""
+    role = _role(context, arguments)
+    if role is None:
+        return told.refuse(context, None, [_NO_ROLE])
+    seen = _look(context, role.name)
+    if seen.data is None:
+        stale = "" if role.is_named else " (HIVEMIND_ROLE may be stale)"
+        return told.refuse(context, role.name, [f"{seen.file} does not exist{stale}"], seen)
+    if seen.fault is not None:
+        raise seen.fault
+    has_one = lifecycles.of(context.journal, role.name) is not None
+    if not context.json:
+        print("\n".join(_shown(seen)), flush=True)
+    way = _activate(context, role.name, arguments.action) if has_one else ()
+    now = f"; {role.name} is active" if has_one else ""
+    facts = {**told.facts(role.name, lifecycle.ACTIVE if has_one else None), "moves": list(way)}
+    told.say(context, {**facts, **_recovery(seen)}, f"That is all: go on with step 1{now}.")
+    if has_one:
+        told.show_states(context, role.name)
+    return 0
+
+
+def _shown(seen: Seen) -> list[str]:
+    """The whole of it, the file last; what would act on a terminal is shown instead."""
+    return [
+        f"Recovery of {seen.role}",
+        *recovery.steps(),
+        recovery.document("SKILL.md", seen.skill, is_there=seen.skill not in seen.missing),
+        recovery.document(
+            "Architecture", seen.architecture, is_there=seen.architecture not in seen.missing
+        ),
+        *([f"Its context file has problems: standfast context validate {seen.file}"]
+          if seen.errors else []),
+        f"----- {seen.file}",
+        printable(seen.text, keep_newlines=True).removesuffix("\n"),
+        f"----- end of {seen.file}",
+    ]  # fmt: skip
+
+
+def _recovery(seen: Seen) -> dict[str, object]:
+    return {
+        "file": seen.file,
+        "checklist": list(recovery.CHECKLIST),
+        "skill": {"path": seen.skill, "found": seen.skill not in seen.missing},
+        "architecture": {
+            "path": seen.architecture,
+            "found": seen.architecture not in seen.missing,
+        },
+        "context": seen.text,
+    }

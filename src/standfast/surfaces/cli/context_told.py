@@ -1,0 +1,85 @@
+"""How `standfast context` says what came of it: to people, to machines, in the states file."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from standfast.errors import StandfastError
+from standfast.files import states_env
+from standfast.journal import lifecycles
+from standfast.protocol import lifecycle
+from standfast.protocol.text import printable
+from standfast.surfaces.cli.context_findings import Checked, told
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    from standfast.files.roles import Seen
+    from standfast.surfaces.cli.context import Context
+
+_NUMBERS = {state: number for number, state in lifecycle.STATES.items()}
+
+
+def facts(role: str, state: str | None, **more: object) -> dict[str, object]:
+    """Who, and where in the cycle: what every answer for machines begins with."""
+    number = _NUMBERS[state] if state is not None else None
+    return {"role": role, "state": state, "state_id": number, **more}
+
+
+def findings(seen: Seen) -> dict[str, object]:
+    """What the check said of the file, for machines."""
+    return Checked(seen.file, seen.findings).as_dict()
+
+
+def checked(context: Context, seen: Seen) -> list[str]:
+    """The same for people, one item a finding; a file that is not there has only its absence."""
+    if seen.data is None:
+        return [f"{seen.file} does not exist"]
+    if seen.fault is not None:
+        return [printable(f"{seen.fault.where or seen.file}: {seen.fault.problem}")]
+    return [told(context.screen, Checked(seen.file, seen.findings))]
+
+
+def stays(context: Context, role: str) -> list[str]:
+    """Where a role is that could not be saved."""
+    now = lifecycles.of(context.journal, role)
+    return [f"{role} is not saved; it stays {now.state}" if now else f"{role} is not saved"]
+
+
+def refuse(context: Context, role: str | None, why: list[str], seen: Seen | None = None) -> int:
+    """A check that failed, or nobody to speak of: said, with the status that says so."""
+    if context.json:
+        found = findings(seen) if seen is not None else {}
+        print(json_line({"role": role, "ok": False, "problems": why, **found}))
+    else:
+        print("\n".join(why), file=sys.stderr)
+    return 1
+
+
+def say(context: Context, known: dict[str, object], *lines: str) -> None:
+    """One object for machines, lines for people."""
+    if context.json:
+        print(json_line(known), flush=True)
+    else:
+        print("\n".join(lines), flush=True)
+
+
+def show_states(context: Context, role: str) -> None:
+    """After the acknowledgement: the states file, and whatever else waits."""
+    settings = context.config
+    try:
+        root = states_env.home(context.journal, settings.config_home, settings.config_path)
+        outcome = states_env.keep(context.journal, role, root)
+        if outcome is not None and outcome.refused is not None:
+            context.trouble.append(outcome.refused)
+    except StandfastError as error:
+        context.trouble.append(error)
+    context.heal()
+    tell_trouble(context)
+
+
+def tell_trouble(context: Context) -> None:
+    """What could not be done by the way."""
+    told = dict.fromkeys(f"but {t.where}: {t.problem}. {t.remedy}" for t in context.trouble)
+    for line in told:
+        print(printable(line), file=sys.stderr)
