@@ -40,19 +40,21 @@ class Seen(NamedTuple):
         return self.data is not None and self.fault is None and not self.errors
 
 
-def look(root: str, role: str, *, architecture: str, today: str) -> Seen:
-    """Read and check; nothing is written."""
+def look(
+    root: str, role: str, *, architecture: str, today: str, upto: int = context_files.LIMIT
+) -> Seen:
+    """Read and check; nothing is written. *upto*: how many characters there is time to check."""
     skill = recovery.skill_path(ids.role(role))
     file = context_files.relative(role)
     data, text, fault = _read(root, role, file)
-    checked = data is not None and fault is None
+    checked = data is not None and fault is None and upto > 0
     return Seen(
         role=role,
         file=file,
         data=data,
         text=text,
         fault=fault,
-        findings=validate(text, role=role, today=today) if checked else (),
+        findings=validate(text[:upto], role=role, today=today) if checked else (),
         skill=skill,
         architecture=architecture,
         missing=frozenset(path for path in (skill, architecture) if not _is_there(root, path)),

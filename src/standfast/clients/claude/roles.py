@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from standfast.journal.writing import Writing
 
 
+_CHECKED = 256 * 1024  # characters: a longer file would take a hook's whole time
+
+
 class Look(NamedTuple):
     """What was seen before the transaction; without *seen* the name itself was no role."""
 
@@ -49,7 +52,13 @@ def look(call: Call) -> Look | None:
     except BadName as error:
         return Look(error.problem, None, *where)
     today = clock.rfc3339(call.began)
-    seen = roles.look(call.place.root, name, architecture=settings.architecture_doc, today=today)
+    seen = roles.look(
+        call.place.root,
+        name,
+        architecture=settings.architecture_doc,
+        today=today,
+        upto=_CHECKED if call.event == "PreCompact" else 0,
+    )
     if call.event == "PreCompact" and seen.passes:
         roles.make_durable(call.place.root, seen)
     return Look(name, seen, *where)
@@ -146,7 +155,7 @@ def tidy(call: Call, journal: Journal) -> None:
     if found is None or found.seen is None:
         return
     seen = found.seen
-    if seen.passes and seen.data is not None:
+    if call.event == "PreCompact" and seen.passes and seen.data is not None:
         context_files.adopt(journal, seen.role, seen.data, call.author(MAIN))
     if lifecycles.of(journal, seen.role) is not None:
         root = states_env.home(journal, found.default, found.chosen)

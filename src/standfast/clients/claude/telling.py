@@ -57,7 +57,8 @@ _UNLOOKED = """
     WHERE began.payload ->> 'checkout' = ?3 AND over.payload ->> 'log' IS NULL"""
 
 _NEWEST = """
-    SELECT kind, actor FROM events WHERE stream = ? AND kind <> 'lifecycle.moved'
+    SELECT kind, actor FROM events WHERE stream = ?
+      AND kind NOT IN ('lifecycle.moved', 'context.adopted', 'file.kept')
     ORDER BY seq DESC LIMIT 1"""
 
 

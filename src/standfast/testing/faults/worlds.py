@@ -76,9 +76,8 @@ class World(NamedTuple):
 
     def enter(self) -> None:
         """Make this process live here: nothing of the real user's world is seen."""
-        for name in [
-            name for name in os.environ if name.startswith(("XDG_", "CLAUDE", "STANDFAST_"))
-        ]:
+        foreign = ("XDG_", "CLAUDE", "STANDFAST_", "HIVEMIND_ROLE", "CONFIG_PATH")
+        for name in [name for name in os.environ if name.startswith(foreign)]:
             if name != "STANDFAST_SHIM":
                 del os.environ[name]
         os.environ |= {"HOME": self.home, "TMPDIR": self.temporary, "CLAUDE_PROJECT_DIR": self.repo}

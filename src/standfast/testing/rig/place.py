@@ -24,7 +24,10 @@ MARK = "RIG_PLACE"
 COMPACT_WINDOW = 100_000  # tokens; newer versions compact by themselves above it
 OLD_COMPACT_WINDOW = 190_000  # 2.0.76 knows no setting: this is above its own
 
-_FOREIGN = ("CLAUDE", "ANTHROPIC", "AI_AGENT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+_FOREIGN = (
+    *("CLAUDE", "ANTHROPIC", "AI_AGENT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+    *("HIVEMIND_ROLE", "CONFIG_PATH"),
+)
 _QUIET = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_AUTOUPDATER": "1",
