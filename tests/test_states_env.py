@@ -186,7 +186,7 @@ def test_file_of_another_repository_is_left_alone(
     assert isinstance(outcome.refused, UnsafePath)
     assert "CONFIG_PATH" in outcome.refused.remedy
     assert file.read_bytes() == theirs
-    assert states_env.keep_all(other) == []
+    assert states_env.keep_all(other, str(root)) == []
     assert (now(other), now(kept)) == (SAVED, ACTIVE)
     assert sourced(keep(other, tmp_path / "its own")) == SAVED
 

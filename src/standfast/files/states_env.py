@@ -79,12 +79,10 @@ def keep(journal: Journal, role: str, root: str) -> Outcome | None:
     return publish.keep(journal, face(journal, role, root))
 
 
-def keep_all(journal: Journal) -> list[Outcome]:
+def keep_all(journal: Journal, default: str) -> list[Outcome]:
     """Bring every file up to date that is ours, in the folder where this journal's files live."""
     found = lifecycles.every(journal)
-    if not found or reading.cell(journal, _HOME) is None:
-        return []
-    root = home(journal, "")
+    root = home(journal, default) if found else ""
     ours = [each for each in found if not _is_foreign(journal, each, root)]
     kept = [keep(journal, each.role, root) for each in ours]
     return [outcome for outcome in kept if outcome is not None]

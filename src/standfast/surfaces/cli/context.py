@@ -104,7 +104,8 @@ class Context:
         if self.journal.query(any_role):
             from standfast.files import states_env
 
-            kept = states_env.keep_all(self.journal)
+            root = self.config.config_path or self.config.config_home
+            kept = states_env.keep_all(self.journal, root)
             self.trouble += [each.refused for each in kept if each.refused is not None]
 
     def _mirror(self) -> None:

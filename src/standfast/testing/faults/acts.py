@@ -6,13 +6,16 @@ an act fails the suite, so nothing new can go untried.
 
 from __future__ import annotations
 
+import itertools
+import json
 import mmap
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast.clients.claude.abilities import WANTED
 from standfast.clients.claude.recipes import RECIPES
 from standfast.clients.claude.samples import BEFORE, SAMPLES
+from standfast.protocol import lifecycle
 from standfast.protocol.outputs import SENTINEL
 from standfast.surfaces.cli import frame
 from standfast.testing.faults import perform, worlds
@@ -106,6 +109,52 @@ def _damage_and_repair(world: World) -> int:
     return perform.call("journal", "repair")
 
 
+def _moved(state: str) -> Callable[[Seen], int]:
+    """How often a role came to be in a state."""
+    wanted = f'"to":"{state}"'
+    return lambda seen: sum(
+        kind == "lifecycle.moved" and wanted in payload for kind, _, payload in seen.events
+    )
+
+
+def _in_state(number: int) -> Callable[[World, Seen], bool]:
+    """Whether the states file says so, and nothing else."""
+
+    def holds(world: World, _seen: Seen) -> bool:
+        path = os.path.join(world.home, ".config", "standfast", "stateMachines")
+        with open(os.path.join(path, "oosh_expert.states.env"), encoding="utf-8") as file:
+            return file.read().endswith(f"STATE_ID_oosh_expert={number}\n")
+
+    return holds
+
+
+def _shimmed(world: World, _seen: Seen) -> bool:
+    names = ("context", ".claude/hooks/pre-compact.sh")
+    return all(os.access(os.path.join(world.repo, name), os.X_OK) for name in names)
+
+
+def _context(action: str, world: str, *names: str, **more: Any) -> Act:  # noqa: ANN401  # fields of Act
+    do = _command("context", action, *names)
+    return Act(f"context-{action}", f"context {action}", world, do, **more)
+
+
+CONTEXTS: tuple[Act, ...] = (
+    _context("lifecycle.init", "begun", worlds.ROLE, new=_moved("active"), holds=_in_state(11)),
+    _context("save", "in a role", worlds.ROLE, new=_moved("saved"), holds=_in_state(13)),
+    _context("lifecycle.save", "in a role", worlds.ROLE, new=_moved("saved"), holds=_in_state(13)),
+    _context("lifecycle.status", "a state by hand", new=_moved("saving"), holds=_in_state(12)),
+    _context(
+        "lifecycle.pre.compact", "in a role", worlds.ROLE,
+        new=_moved("saved"), holds=_in_state(13),
+    ),
+    _context(
+        "lifecycle.recover", "compacting", worlds.ROLE, new=_moved("active"), holds=_in_state(11)
+    ),
+    _context("recover", "compacting", worlds.ROLE, new=_moved("active"), holds=_in_state(11)),
+    _context("shim", "begun", "--hook", holds=_shimmed, dear=True),
+)  # fmt: skip
+
+
 COMMANDS: tuple[Act, ...] = (
     Act("first-note", "note", "fresh", _command("note", WORD), new=_decided),
     Act("note", "note", "begun", _command("note", WORD), new=_decided),
@@ -160,6 +209,7 @@ COMMANDS: tuple[Act, ...] = (
         "uninstall", "uninstall", "installed", _command("uninstall", "claude", "--yes"),
         holds=lambda w, s: not _hooked(w, s),
     ),
+    *CONTEXTS,
 )  # fmt: skip
 
 
@@ -249,12 +299,32 @@ OUTPUTS: tuple[Act, ...] = (
     ),
 )  # fmt: skip
 
+
+def _role_hook(event: str, world: str) -> Act:
+    """A hook of an agent with a role: its lifecycle moves with the fact, or not at all."""
+    return _hook(event, world, worlds.SESSION)._replace(
+        name=f"{event}-{world}",
+        do=lambda _: worlds.in_role(perform.serve)(),
+        holds=_states_agree,
+    )
+
+
+def _states_agree(world: World, seen: Seen) -> bool:
+    """The states file shows where the newest move led, and every move followed another."""
+    made = [json.loads(payload) for kind, _, payload in seen.events if kind == "lifecycle.moved"]
+    in_turn = all(one["to"] == other["from"] for one, other in itertools.pairwise(made))
+    numbers = {state: number for number, state in lifecycle.STATES.items()}
+    return in_turn and _in_state(numbers[made[-1]["to"]])(world, seen)
+
+
 HOOKS: tuple[Act, ...] = (
     *map(_in_session, RECIPES),
     *OUTPUTS,
     _hook("SessionStart", "fresh", NEW_SESSION),
     _hook("SessionStart", "waiting", worlds.SESSION),
     _hook("PostToolUse", "waiting", NEW_SESSION),
+    _role_hook("PreCompact", "in a role"),
+    _role_hook("SessionStart", "compacting"),
 )
 
 ACTS: dict[str, Act] = {act.name: act for act in (*COMMANDS, *STAGES, *HOOKS)}

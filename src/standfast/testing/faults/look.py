@@ -58,6 +58,10 @@ _WHOLE = (
     "repo/.cwf/cwf-state.yaml",
     "export.jsonl",
     CONTEXT,
+    "repo/context",
+    "repo/.claude/hooks/pre-compact.sh",
+    "repo/.claude/settings.local.json",
+    "home/.config/standfast/stateMachines/oosh_expert.states.env",
 )
 _MINUTE = re.compile(rb"^\*\*Updated\*\*: [-0-9]{10}T[0-9]{2}:[0-9]{2}Z$", re.MULTILINE)
 

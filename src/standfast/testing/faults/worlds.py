@@ -50,6 +50,7 @@ VALID = """\
 CONTEXT = (
     "# Expert - Session Context\n- **Updated**: 2026-02-03\n\n## Completed\n- a word by hand\n"
 )
+ROLE = "oosh-expert"
 SETTINGS = '{\n  "model": "some",  \n  "hooks": {"Stop": []}\n}\n'
 
 
@@ -240,6 +241,47 @@ def _context(world: World) -> None:
     _write(os.path.join(world.repo, VALID_FILE), VALID)
 
 
+def _in_role(world: World) -> None:
+    """An agent with a role that has written its context."""
+    _begun(world)
+    perform.command(world, "context", "lifecycle.init", ROLE)
+    path = os.path.join(world.repo, "session", "agents", f"{ROLE}.context.md")
+    os.makedirs(os.path.dirname(path))
+    _write(path, VALID.replace("tester", ROLE))
+
+
+def _edited_state(world: World) -> None:
+    """The same, and somebody has set the number of the state by hand."""
+    _in_role(world)
+    path = os.path.join(world.home, ".config", "standfast", "stateMachines")
+    with open(os.path.join(path, "oosh_expert.states.env"), "r+b") as file:
+        data = file.read()
+        file.seek(0)
+        file.write(data.replace(b"=11\n", b"=12\n"))
+
+
+def _saved(world: World) -> None:
+    _in_role(world)
+    perform.command(world, "context", "lifecycle.save", ROLE)
+
+
+def _compacting(world: World) -> None:
+    """The role is saved, and its client compacts."""
+    _saved(world)
+    given = payload(world, "PreCompact", {"trigger": "manual"})
+    perform.apart(world, in_role(perform.serve), given=given)
+
+
+def in_role(act: Callable[[], int]) -> Callable[[], int]:
+    """As an agent with the role does it."""
+
+    def do() -> int:
+        os.environ["HIVEMIND_ROLE"] = ROLE
+        return act()
+
+    return do
+
+
 def _asked(event: str) -> Callable[[World], None]:
     """The session is at the point where a client calls this hook."""
 
@@ -291,6 +333,10 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "installed": _installed,
     "an output is owed": _owing,
     "context": _context,
+    "in a role": _in_role,
+    "a state by hand": _edited_state,
+    "saved": _saved,
+    "compacting": _compacting,
     **{f"{event} is next": _asked(event) for event in BEFORE},
 }
 
