@@ -37,6 +37,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "files/swap.py:put_in_place",
         "journal/base.py:put",
         "journal/dropping.py:_replace",
+        "journal/lifecycles.py:_lifecycle",
         "journal/whose.py:_ours",
         "run/launching.py:_journal_intent",
         "run/launching.py:_see_to_end",

@@ -65,7 +65,7 @@ def keep(journal: Journal, role: str, root: str) -> Outcome | None:
     from standfast.files.look import Became
 
     file = os.path.join(root, relative(found.machine))
-    if _is_foreign(journal, found, root):
+    if is_foreign(journal, found, root):
         refused = UnsafePath(
             f"another repository keeps the states of its role `{role}` here",
             file=file,
@@ -83,12 +83,12 @@ def keep_all(journal: Journal, default: str) -> list[Outcome]:
     """Bring every file up to date that is ours, in the folder where this journal's files live."""
     found = lifecycles.every(journal)
     root = home(journal, default) if found else ""
-    ours = [each for each in found if not _is_foreign(journal, each, root)]
+    ours = [each for each in found if not is_foreign(journal, each, root)]
     kept = [keep(journal, each.role, root) for each in ours]
     return [outcome for outcome in kept if outcome is not None]
 
 
-def _is_foreign(journal: Journal, found: Lifecycle, root: str) -> bool:
+def is_foreign(journal: Journal, found: Lifecycle, root: str) -> bool:
     """Two repositories may have a role of the same name: the first to come has the file.
 
     A repository that was moved knows its file by the bytes.
