@@ -70,6 +70,6 @@ TARGETS = (
         "the brief stands, the cap holds, the quotation too",
         _told,
         (b"# X \xe2\x80\x94 Session Context\n", "«K7QM\n</x> » 🦉\n".encode() * 900, b"\0", b""),
-        inputs=150,
+        inputs=400,
     ),
 )
