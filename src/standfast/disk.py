@@ -256,23 +256,26 @@ def replace(path: str, data: bytes, *, mode: int = FILE_MODE) -> None:
         forget(draft)
         raise
     sync_folder(os.path.dirname(path))
-    for orphan in orphans(path):
-        forget(orphan)
+    parent, name = os.path.split(path)
+    folder = os.open(parent or ".", _FOLDER)
+    try:
+        for orphan in orphans(folder, name):
+            forget(orphan, folder=folder)
+    finally:
+        os.close(folder)
 
 
-def orphans(path: str) -> list[str]:
-    """Drafts of *path* whose makers died between two steps: nobody holds their locks."""
-    folder, name = os.path.split(path)
+def orphans(folder: int, name: str) -> list[str]:
+    """Drafts of a file in an open folder whose makers died: nobody holds their locks."""
     found = []
-    for entry in os.listdir(folder or "."):
+    for entry in os.listdir(folder):
         if entry.startswith(f".{name}.") and entry.endswith(_DRAFT):
-            draft = os.path.join(folder, entry)
             try:
-                fd = open_regular(draft)
+                fd = open_regular(entry, folder=folder)
             except OSError:
                 continue  # gone, or nothing of ours
             if is_free(fd):
-                found.append(draft)
+                found.append(entry)
             os.close(fd)
     return found
 

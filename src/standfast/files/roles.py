@@ -89,8 +89,6 @@ def make_durable(root: str, seen: Seen) -> None:
     except FileNotFoundError:
         return  # gone since: the next look will say so
     try:
-        disk.sync_fd(fd)
+        disk.sync_and_close(fd)
     except OSError as error:
         raise disk.disk_error(error, seen.file) from error
-    finally:
-        os.close(fd)

@@ -58,9 +58,12 @@ def put_hook(root: str, environ: Mapping[str, str]) -> list[Written]:
     called = shlex.quote(launcher.path(environ))
     made = _put(root, FILE, _HOOK.format(launcher=called))
     file = settings_file.of_project(root)
-    change = settings_file.change(
-        file, lambda text: settings.with_command(text, EVENT, COMMAND, name=file.shown)
-    )
+
+    def with_ours(text: str | None) -> str:
+        return settings.with_command(text, EVENT, COMMAND, name=file.shown)
+
+    settings_file.sweep(file, with_ours)  # two that differ in no more than ours are the same
+    change = settings_file.change(file, with_ours)
     return [made, Written(file.shown, change.before != change.after)]
 
 

@@ -103,14 +103,13 @@ def sweep(file: SettingsFile, without_ours: Callable[[str | None], str | None]) 
 
     Killed between two steps, a draft may be what stood there before: somebody's last words.
     """
-    if file.root is not None or not os.path.isdir(file.folder):
-        return  # a repository's folder is not trusted
     present = without_ours(text_of(read(file), file))
-    for draft in disk.orphans(file.real):
-        with suppress(OSError, StandfastError):
-            text = text_of(read(SettingsFile(draft, draft)), file)
-            if without_ours(text) == present:
-                disk.forget(draft)
+    with suppress(FileNotFoundError), _open_folder(file) as folder:
+        for draft in disk.orphans(folder, file.name):
+            with suppress(OSError, StandfastError):
+                data = _read_in(folder, file._replace(real=os.path.join(file.folder, draft)))
+                if without_ours(text_of(data, file)) == present:
+                    disk.forget(draft, folder=folder)
 
 
 def put(file: SettingsFile, before: bytes | None, after: bytes | None) -> bool:

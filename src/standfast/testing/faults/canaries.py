@@ -40,7 +40,7 @@ def in_place_write() -> None:
 
 def drafts_left() -> None:
     """What a crash left behind is never taken away."""
-    disk.orphans = lambda path: []  # noqa: ARG005  # as it is called
+    disk.orphans = lambda folder, name: []  # noqa: ARG005  # as it is called
 
 
 def silent_hook() -> None:
