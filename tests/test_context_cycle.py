@@ -273,6 +273,21 @@ def test_pre_compact_by_hand_marks_a_role_saved_whose_file_passes(
     assert moves(repo)[-1] == (SAVING, SAVED)
 
 
+@pytest.mark.req("CTX-23")
+@pytest.mark.parametrize("before", [COMPACTING, RECOVERING])
+def test_pre_compact_of_a_role_that_has_not_recovered_is_a_problem(
+    cli: Cli, repo: Path, before: str
+) -> None:
+    bring(repo, before)
+    put(repo)
+
+    done = cli("context", "lifecycle.pre.compact", ROLE, cwd=repo)
+
+    assert done.returncode == 1
+    assert f"{before}, not saved" in done.stderr
+    assert state(repo) == before
+
+
 # recover
 
 

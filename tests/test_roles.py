@@ -388,6 +388,16 @@ def test_hook_exits_0_and_says_nothing_when_everything_is_gone(
     assert (garbled.returncode, garbled.stdout, garbled.stderr) == (0, b"", b"")
 
 
+def test_launcher_stays_as_long_as_the_hook_of_the_checkout_calls_it(cli: Cli, repo: Path) -> None:
+    cli("context", "shim", "--hook", cwd=repo)
+    cli("uninstall", "claude", "--yes", cwd=repo)
+    stayed = Path(launcher.path(os.environ)).exists()
+    (repo / role_hook.FILE).unlink()
+    cli("uninstall", "claude", "--yes", cwd=repo)
+
+    assert (stayed, Path(launcher.path(os.environ)).exists()) == (True, False)
+
+
 @pytest.mark.req("CTX-24")
 def test_both_hooks_of_one_compaction_tell_of_it_once(cli: Cli, hooks: Hooks, repo: Path) -> None:
     put(repo)

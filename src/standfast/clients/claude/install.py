@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.clients import launcher
-from standfast.clients.claude import abilities, settings, settings_file, version
+from standfast.clients.claude import abilities, role_hook, settings, settings_file, version
 from standfast.errors import NotARepository, StandfastError
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ def launcher_is_used(environ: Mapping[str, str], project: Place | None) -> bool:
     if project is not None:
         files.append(settings_file.of_project(project.root))
     try:
-        return any(hooks_in(file) for file in files)
+        in_role = project is not None and role_hook.is_there(project.root)
+        return in_role or any(hooks_in(file) for file in files)
     except (StandfastError, OSError):
         return True
 

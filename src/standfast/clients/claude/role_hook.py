@@ -22,6 +22,7 @@ FILE = ".claude/hooks/pre-compact.sh"
 EVENT = "PreCompact"
 COMMAND = f'"$CLAUDE_PROJECT_DIR"/{FILE}'
 _OURS = b"# Made by `standfast context shim"
+_HEAD = 200
 _MODE = 0o755
 
 _HOOK = """\
@@ -67,6 +68,14 @@ def put_hook(root: str, environ: Mapping[str, str]) -> list[Written]:
     return [made, Written(file.shown, change.before != change.after)]
 
 
+def is_there(root: str) -> bool:
+    """Whether this checkout has the hook, which calls the launcher."""
+    try:
+        return _OURS in disk.read_beneath(root, FILE)[:_HEAD]
+    except FileNotFoundError:
+        return False
+
+
 def _put(root: str, relative: str, text: str) -> Written:
     """Write a file of ours, never over somebody else's."""
     path, data = os.path.join(root, relative), text.encode()
@@ -75,7 +84,7 @@ def _put(root: str, relative: str, text: str) -> Written:
         found = disk.read_beneath(root, relative)
     except FileNotFoundError:
         found = None
-    if found is not None and _OURS not in found[:200]:
+    if found is not None and _OURS not in found[:_HEAD]:
         raise NotOurs("this file was not made by Standfast", file=path)
     if found == data and os.access(path, os.X_OK):
         return Written(path, is_new=False)

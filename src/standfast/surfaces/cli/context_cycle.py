@@ -183,7 +183,10 @@ def lifecycle_pre_compact(context: Context, arguments: argparse.Namespace) -> in
         return 0
     if not seen.passes:
         return told.refuse(context, role.name, told.checked(context, seen), seen)
-    if now is None or now.state in {lifecycle.ACTIVE, lifecycle.SAVING}:
+    if now is not None and now.state in {lifecycle.COMPACTING, lifecycle.RECOVERING}:
+        words = f"{role.name} is {now.state}, not saved: standfast context recover {role.name}"
+        return told.refuse(context, role.name, [words], seen)
+    if now is None or now.state != lifecycle.SAVED:
         _save(context, seen, arguments.action)
         now = lifecycles.of(context.journal, role.name)
     state = now.state if now else lifecycle.SAVED
