@@ -92,5 +92,5 @@ for _name, _text in list(WRONG.items()):
 
 def lines_of(text: str) -> list[str]:
     """The lines of a text, without what is around them."""
-    lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
-    return lines[:-1] if lines[-1] == "" else lines
+    lines = text.removeprefix("\ufeff").split("\n")
+    return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]

@@ -65,9 +65,10 @@ class Outline(NamedTuple):
 
 def outline(text: str) -> Outline:
     """Take a text apart; no text is refused."""
-    lines = [line.removesuffix("\r") for line in text.removeprefix(BOM).split("\n")]
-    if lines[-1] == "":
-        lines.pop()
+    ended = text.removeprefix(BOM).split("\n")
+    if ended[-1] == "":
+        ended.pop()
+    lines = [line.removesuffix("\r") for line in ended]
     fenced: set[int] = set()
     headings: list[Heading] = []
     fence: str | None = None
