@@ -371,7 +371,8 @@ def test_file_is_written_from_what_the_journal_knows(repo: Path) -> None:
     )
     assert "\n- mend the parser (in progress)\n- tell the user\n- In flight since 2" in text
     assert "Bash make test\n" in text
-    assert "\n- `src/a.py`\n<!--" in text  # and not the context file itself
+    assert "\n- `src/a.py`\n<!--" in text
+    assert FILE not in text  # it was edited too, and whoever reads this has it
     assert (repo / FILE).stat().st_mode & 0o044 == 0o044  # an ordinary file in a work tree
 
 

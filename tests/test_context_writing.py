@@ -139,6 +139,19 @@ def test_words_from_outside_stay_on_their_line() -> None:
     assert written(text, Known(completed=[(evil, None)], pending=[evil, ""], files=[evil])) == text
 
 
+@pytest.mark.req("CTX-14")
+def test_heading_that_leaves_our_part_ends_a_section_only_once() -> None:
+    """What was in the span of one section leaves another one empty, which is then written too."""
+    text = (
+        "## Completed Work\n<!-- standfast:pending 0123456789ab x -->\n# A heading\n"
+        "<!-- /standfast:pending -->\n"
+    )
+
+    once = written(text, Known())
+
+    assert written(once, Known(), LATER) == once
+
+
 WORDS = st.text(max_size=20) | st.sampled_from(["```", "~~~", "<!-- x", "## Pending", "1. x"])
 KNOWNS = st.builds(
     Known,

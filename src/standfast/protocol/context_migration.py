@@ -46,7 +46,7 @@ _MENDS = frozenset({"pending.missing", "files.missing"})  # beside all errors
 _LONGEST_NAME = 200
 _TAIL = re.compile(r"[\s\u2013\u2014:|-]*\b(?:session\s+)?context\W*$", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[0-9:.]{5,15}(?:Z|[+-]\d{2}:?\d{2})?)?", re.ASCII)
-_TILDES = re.compile("~+")
+_FENCE = "~~~"
 _SECTION = 2
 
 
@@ -193,9 +193,7 @@ def _date_in(value: str) -> str | None:
 
 
 def _keep_words(draft: Draft, was: list[str]) -> None:
-    """What got other words, in a fence that none of it can close."""
+    """What got other words, in a fence that none of it can close: no heading begins like one."""
     if was:
-        longest = max((len(run) for line in was for run in _TILDES.findall(line)), default=0)
-        fence = "~" * max(3, longest + 1)
         lines = [line.removesuffix("\r") for line in was]
-        draft.append(WAS, "These lines were put in other words:", "", fence, *lines, fence)
+        draft.append(WAS, "These lines were put in other words:", "", _FENCE, *lines, _FENCE)
