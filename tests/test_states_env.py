@@ -112,7 +112,7 @@ def test_number_edited_by_hand_is_a_move_if_it_is_legal(
     else:
         assert outcome is not None
         assert isinstance(outcome.refused, FaceInvalid)
-        assert (outcome.refused.line, outcome.refused.file) == (4, str(file))
+        assert (outcome.refused.line, outcome.refused.file) == (2, str(file))
         assert all(state in outcome.refused.problem for state in MOVES[before])
         assert now(kept) == before
         assert file.read_bytes() == edited
@@ -131,7 +131,7 @@ def test_anything_else_is_kept_refused_with_its_line_and_never_run(
 
     assert outcome is not None
     assert isinstance(outcome.refused, FaceInvalid)
-    assert outcome.refused.line == 5
+    assert outcome.refused.line == 6
     assert file.read_bytes() == edited
     assert now(kept) == SAVED
     assert not list(root.rglob("owned"))
@@ -263,7 +263,7 @@ def test_edit_is_taken_in_or_told_by_the_next_command(cli: Cli, repo: Path) -> N
     assert taken.stdout.split()[1] == SAVING
     assert moves(repo)[-1] == (ACTIVE, SAVING)
     (needs,) = json.loads(told.stdout)["needs_you"]
-    assert (needs["file"], needs["line"]) == (str(states_file()), 4)
+    assert (needs["file"], needs["line"]) == (str(states_file()), 2)
     assert state(repo) == SAVING
     kept = journal(repo)
     rows = kept.query("SELECT payload ->> 'by' FROM events WHERE kind = 'lifecycle.moved'")

@@ -74,8 +74,9 @@ def settings() -> str:
         + "\n".join(rows)
         + "\n\nA repository's file may never name a program to run. "
         "`NO_COLOR` and `FORCE_COLOR` are honoured; `STANDFAST_SESSION` or the client's own "
-        "variable names the session a note belongs to. `HIVEMIND_ROLE` is the role of an agent, and "
-        "`CONFIG_PATH` the folder of `stateMachines/` (`$XDG_CONFIG_HOME/standfast` by default).\n"
+        "variable names the session a note belongs to. `HIVEMIND_ROLE` is the role of an agent, "
+        "and `CONFIG_PATH` the folder of `stateMachines/` (by default "
+        "`$XDG_CONFIG_HOME/standfast`).\n"
     )
 
 

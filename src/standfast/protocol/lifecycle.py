@@ -29,6 +29,7 @@ MOVES = {
 }
 
 LIMIT = 64 * 1024
+_STATE = 2  # the line of the file that may be another one
 _NUMBERS = {state: number for number, state in STATES.items()}
 
 
@@ -62,7 +63,7 @@ def path(before: str, after: str) -> tuple[str, ...]:
 def render(role: str, state: str, *, journal: str, event: int) -> bytes:
     """The file, the same bytes for the same facts; *journal* tells repositories apart."""
     head = f"{_head(role, journal)}{event}."
-    return "\n".join([head, *_arrays(role), f"{_current(role)}{_NUMBERS[state]}", ""]).encode()
+    return "\n".join([head, f"{_current(role)}{_NUMBERS[state]}", *_names(role), ""]).encode()
 
 
 _BEGINS = "# Kept by Standfast: the lifecycle of "
@@ -78,13 +79,17 @@ def journal_of(head: str) -> str | None:
     return rest.partition(",")[0] if head.startswith(_BEGINS) and named else None
 
 
-def _arrays(role: str) -> tuple[str, str]:
-    """A list where a shell has no arrays, an array by number where it does."""
+def _names(role: str) -> tuple[str, str, str]:
+    """What the numbers mean: a list, and an array by number for a shell that has such a thing.
+
+    Others stop reading before it: it would be a syntax error there.
+    """
     name = f"STATES_{_variable(role)}"
     by_number = " ".join(f"[{number}]={state}" for number, state in STATES.items())
     return (
         f"{name}='{' '.join(STATES.values())}'",
-        f"[ -z \"${{BASH_VERSION-}}\" ] || eval '{name}=({by_number})'",
+        '[ -n "${BASH_VERSION-}" ] || return 0',
+        f"{name}=({by_number})",
     )
 
 
@@ -106,19 +111,17 @@ def read(text: str, role: str, *, journal: str, file: str) -> tuple[str, int]:
     event = lines[0].removeprefix(_head(role, journal)).removesuffix(".")
     if event == lines[0] or not (event.isascii() and event.isdigit()):
         raise FaceInvalid(_not_ours(lines[0], role), file=file, line=1)
-    arrays = _arrays(role)
-    number = len(arrays) + 2
-    for line, wanted in enumerate(arrays, 2):
-        if line > len(lines) or lines[line - 1] != wanted:
-            raise FaceInvalid("only the number of the state may be changed", file=file, line=line)
-    current = lines[number - 1] if number <= len(lines) else ""
+    current = lines[_STATE - 1] if len(lines) >= _STATE else ""
     found = _by_number(current.removeprefix(_current(role)))
     if not current.startswith(_current(role)) or found is None:
         raise FaceInvalid("this is no state; see `standfast context lifecycle.status`",
-                          file=file, line=number)  # fmt: skip
-    if any(line.strip() for line in lines[number:]):
-        raise FaceInvalid("nothing may follow the state", file=file, line=number + 1)
-    return found, number
+                          file=file, line=_STATE)  # fmt: skip
+    for line, wanted in enumerate((*_names(role), ""), _STATE + 1):
+        if line > len(lines) or lines[line - 1] != wanted:
+            raise FaceInvalid("only the number of the state may be changed", file=file, line=line)
+    if any(each.strip() for each in lines[line:]):
+        raise FaceInvalid("nothing may follow the states", file=file, line=line + 1)
+    return found, _STATE
 
 
 def _by_number(text: str) -> str | None:
