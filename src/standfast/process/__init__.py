@@ -44,6 +44,7 @@ __all__ = [
     "lock_holders",
     "run",
     "send",
+    "surrounded_by",
 ]
 
 OUTPUT_LIMIT = 16 * 1024 * 1024
@@ -264,6 +265,11 @@ def _signal_tree(group: int, mark: bytes, signal: signals.Signals) -> None:
         identity = identify(pid)
         if identity is not None and mark in _environment(pid):
             send(identity, signal)
+
+
+def surrounded_by(variable: bytes) -> list[int]:
+    """The processes that have `NAME=value` in their environment; none where nobody can be asked."""
+    return [pid for pid, _ in _members(-1, variable)]
 
 
 def _tree_lives(group: int, mark: bytes) -> bool:

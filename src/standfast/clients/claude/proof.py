@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from standfast.clients.claude.settings import Hook, Ours
 
 _LATE_S = 2.0  # a hook may leave before its fact is on disk
+_TIDY_S = 10.0
 _LOOK_AGAIN_S = 0.02
 _OUTPUT_LIMIT = 64 * 1024
 
@@ -62,13 +63,11 @@ def call_all(hooks: Sequence[Ours], environ: Mapping[str, str]) -> Proof:
 
 
 def _clear(folder: str) -> None:
-    """Remove the folder; a hook that tidies up after its answer may still be writing there."""
-    until = time.monotonic() + _LATE_S
-    while True:
-        shutil.rmtree(folder, ignore_errors=True)
+    """Remove the folder, once no hook that tidies up after its answer may still write there."""
+    until = time.monotonic() + _TIDY_S
+    while process.surrounded_by(f"TMPDIR={folder}".encode()) and time.monotonic() < until:
         time.sleep(_LOOK_AGAIN_S)
-        if not os.path.lexists(folder) or time.monotonic() > until:
-            return
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _repository(folder: str) -> str:
