@@ -34,7 +34,6 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "files/displaced.py:settle_crash",
         "files/drafts.py:sweep",
         "files/swap.py:_text",
-        "files/swap.py:put_in_place",
         "journal/base.py:put",
         "journal/dropping.py:_replace",
         "journal/lifecycles.py:_lifecycle",
