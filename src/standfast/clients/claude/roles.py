@@ -41,9 +41,9 @@ class Look(NamedTuple):
 
 
 def look(call: Call) -> Look | None:
-    """The role's files, if this call is about a compaction of the main agent."""
-    source, agent = call.payload.ask(["?1->>'source'", "?1->>'agent_id'"])
-    if agent is not None or (call.event == "SessionStart" and source != "compact"):
+    """The role's files, if this call is about a compaction; whose it is, is asked later."""
+    (source,) = call.payload.ask(["?1->>'source'"])
+    if call.event == "SessionStart" and source != "compact":
         return None
     settings = _settings(call)
     where = settings.config_home, settings.config_path
