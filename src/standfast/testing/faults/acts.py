@@ -123,7 +123,7 @@ def _in_state(number: int) -> Callable[[World, Seen], bool]:
     def holds(world: World, _seen: Seen) -> bool:
         path = os.path.join(world.home, ".config", "standfast", "stateMachines")
         with open(os.path.join(path, "oosh_expert.states.env"), encoding="utf-8") as file:
-            return file.read().endswith(f"STATE_ID_oosh_expert={number}\n")
+            return f"\nSTATE_ID_oosh_expert={number}\n" in file.read()
 
     return holds
 
