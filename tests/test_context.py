@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_samples import NOW, ROLE, VALID, WRONG
+from context_samples import NOW, ROLE, VALID, WRONG, lines_of
 from standfast.protocol import markdown
 from standfast.protocol.context import SCHEMA, VERSION, Finding, parse, required_findings, validate
 from standfast.protocol.context_schema import RULES
@@ -360,10 +360,7 @@ def test_any_text_is_taken_apart_and_judged(text: str, role: str | None) -> None
 def test_taking_apart_loses_nothing(text: str) -> None:
     outline = markdown.outline(text)
 
-    again = "\n".join(outline.lines)
-    assert markdown.outline(again + "\n" * bool(outline.lines))[1:] == outline[1:]
-    whole = text.removeprefix("\ufeff").replace("\r", "")
-    assert again.replace("\r", "") == whole.removesuffix("\n")
+    assert outline.lines == lines_of(text)
     for heading in outline.headings:
         assert heading.text in outline.lines[heading.line - 1]
         assert heading.line not in outline.fenced

@@ -82,7 +82,7 @@ def _fields(outline: Outline) -> Iterator[Field]:
     """Well-formed lines anywhere; other forms only above the first section."""
     below = next((each.line for each in outline.headings if each.level == _SECTION), None)
     for number, line in enumerate(outline.lines, 1):
-        if number in outline.fenced:
+        if number in outline.fenced or (":" not in line and "=" not in line):
             continue
         if (formed := _WELL_FORMED.fullmatch(line)) is not None:
             yield Field(formed[1], formed[2].strip(), number, is_formed=True)

@@ -25,7 +25,7 @@ class Draft(NamedTuple):
         cr = "\r" if len(lines) > 1 and lines[0].endswith("\r") else ""
         last = lines.pop()
         if last:
-            lines.append(last.removesuffix("\r") + cr)
+            lines.append(last if last.endswith("\r") else last + cr)
         return cls(lines, cr, BOM if text.startswith(BOM) else "")
 
     def text(self) -> str:

@@ -7,15 +7,13 @@ one. Every function takes time in proportion to the text, whatever the text is.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import NamedTuple
 
 BOM = "\ufeff"
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _BLANK = " \t"
+_MARKS = ("#", "`", "~")
 _SECTION = 2
 
 
@@ -32,7 +30,14 @@ class Section(NamedTuple):
 
     heading: Heading
     last: int  # line
-    body: list[tuple[int, str]]  # lines with their numbers, those in code fences left out
+    outline: Outline
+
+    @property
+    def body(self) -> list[tuple[int, str]]:
+        """Its lines with their numbers, those in code fences left out."""
+        lines, fenced = self.outline.lines, self.outline.fenced
+        numbers = range(self.heading.line + 1, self.last + 1)
+        return [(number, lines[number - 1]) for number in numbers if number not in fenced]
 
     @property
     def name(self) -> str | None:
@@ -53,14 +58,9 @@ class Outline(NamedTuple):
         begun = [heading for heading in self.headings if heading.level <= _SECTION]
         ends = [heading.line - 1 for heading in begun[1:]] + [len(self.lines)]
         return [
-            Section(heading, last, list(self._outside(heading.line + 1, last)))
+            Section(heading, last, self)
             for heading, last in zip(begun, ends, strict=False)  # without headings one end too many
         ]
-
-    def _outside(self, first: int, last: int) -> Iterator[tuple[int, str]]:
-        for number in range(first, last + 1):
-            if number not in self.fenced:
-                yield number, self.lines[number - 1]
 
 
 def outline(text: str) -> Outline:
@@ -76,6 +76,8 @@ def outline(text: str) -> Outline:
         if fence is not None:
             fenced.add(number)
             fence = None if _closes(line, fence) else fence
+        elif not line.lstrip(" ").startswith(_MARKS):
+            continue  # most lines: this is quicker than asking for each mark
         elif (opened := _opened(line)) is not None:
             fenced.add(number)
             fence = opened
