@@ -195,5 +195,6 @@ def _date_in(value: str) -> str | None:
 def _keep_words(draft: Draft, was: list[str]) -> None:
     """What got other words, in a fence that none of it can close: no heading begins like one."""
     if was:
-        lines = [line.removesuffix("\r") for line in was]
-        draft.append(WAS, "These lines were put in other words:", "", _FENCE, *lines, _FENCE)
+        draft.append(WAS, "These lines were put in other words:", "", _FENCE)
+        draft.lines.extend(was)
+        draft.put(len(draft.lines), _FENCE)
