@@ -148,6 +148,22 @@ class NotOurs(StandfastError):
     remedy = "Look at the file, and move it aside if it is not needed there."
 
 
+class TriggerRefused(StandfastError):
+    """What a trigger says would break the rules of the resumption section; nothing was changed."""
+
+    code = "SF126"
+    exit_status = 1
+    remedy = "Mend what the message names and fire the trigger again."
+
+
+class BadScore(StandfastError):
+    """A gate's scores cannot be judged: one is missing, out of range or of no dimension."""
+
+    code = "SF127"
+    exit_status = 1
+    remedy = "Give every dimension a score from 0 to 1, like `0.93`."
+
+
 # The journal: SF2xx.
 
 

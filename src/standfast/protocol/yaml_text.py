@@ -7,7 +7,7 @@ Refused, each with its line: merge keys, keys that are not text or stand twice, 
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -32,10 +32,11 @@ _OTHER_NUMBER = re.compile(r"0o[0-7]++|0x[0-9a-fA-F]++|[-+]?\.(?:inf|Inf|INF)|\.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A value and the line of each of its keys and items, by path."""
+    """A value, the line of each of its keys and items by path, and what was written unquoted."""
 
     value: Value
     lines: Mapping[Path, int]
+    plain: Collection[Path] = frozenset()
 
     def line_of(self, path: Path) -> int:
         """Find the line of *path*, or of the nearest thing around it that stands in the text."""
@@ -58,7 +59,7 @@ def read_yaml(data: bytes | str, *, name: str, limit: int = LIMIT) -> Document:
     """Read one YAML document, or say what is wrong with it in which line."""
     text = decode(data, name=name, limit=limit)
     builder = _Builder(steps(text, name=name), name=name, limit=limit)
-    return Document(value=builder.value(), lines=builder.lines)
+    return Document(value=builder.value(), lines=builder.lines, plain=builder.plain)
 
 
 class _Builder:
@@ -66,6 +67,7 @@ class _Builder:
 
     def __init__(self, source: Iterator[Step], *, name: str, limit: int) -> None:
         self.lines: dict[Path, int] = {}
+        self.plain: set[Path] = set()
         self._source = source
         self._name = name
         self._limit = limit
@@ -86,6 +88,8 @@ class _Builder:
 
     def _node(self, step: Step, path: Path, depth: int) -> Value:
         self.lines.setdefault(path, step.line)  # a key's own line is there already
+        if step.is_plain:
+            self.plain.add(path)
         if step.kind is Kind.ALIAS:
             return self._repeat(step, depth)
         if step.anchor is None:

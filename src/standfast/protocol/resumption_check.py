@@ -1,0 +1,113 @@
+"""Whether a resumption section is v2.0: by the published schema, and by what no schema can say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from standfast.protocol import ids
+from standfast.protocol.json_schema import Fault, Finding, check, line_of
+from standfast.protocol.resumption_schema import COMPACTION, DECISION, SECTION, TIME_FIELDS
+from standfast.protocol.staleness import seconds
+from standfast.protocol.text import is_hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from standfast.protocol.yaml_text import Path
+
+AT: Path = ("resumption",)
+_QUOTE = "Put the time in quotes, like `'2026-01-02T03:04:05Z'`."
+
+
+def validate(
+    value: object,
+    lines: Mapping[Path, int] | None = None,
+    *,
+    plain: Collection[Path] = (),
+    at: Path = AT,
+) -> list[Finding]:
+    """Everything that is wrong with a section, in the order of its lines.
+
+    *lines* and *plain* are those of the document that it stands in, at the path *at*; *plain*
+    names what was written without quotes.
+    """
+    faults = [*check(value, SECTION), *_unquoted(value, plain, at)]
+    if not faults:
+        faults = [*_beyond(value)]
+    found = [
+        Finding(fault.path, line_of(lines or {}, (*at, *fault.path)), fault.problem, fault.remedy)
+        for fault in faults
+    ]
+    return sorted(found, key=lambda finding: finding.line)
+
+
+def _unquoted(value: object, plain: Collection[Path], at: Path) -> Iterator[Fault]:
+    """Times that stand there without quotes: other readers make a date of them, or worse."""
+    for path, time in _times(value, ()):
+        if (*at, *path) in plain and isinstance(time, str):
+            yield Fault(path, "is a time without quotes, which YAML reads as a date", _QUOTE)
+
+
+def _times(value: object, path: Path) -> Iterator[tuple[Path, object]]:
+    members: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        members = value.items()
+    elif isinstance(value, list):
+        members = enumerate(value)
+    for key, member in members:
+        if key in TIME_FIELDS:
+            yield (*path, key), member
+        yield from _times(member, (*path, key))
+
+
+def _beyond(section: Any) -> Iterator[Fault]:  # noqa: ANN401  # the schema has vouched for its shape
+    """The rules over several fields of a section that has the right shape."""
+    for path, time in _times(section, ()):
+        if seconds(time) is None:
+            yield Fault(path, f"is `{time}`, which is no day or time that there is", _QUOTE)
+    yield from _sequence(section["decision_log"], DECISION, ("decision_log",))
+    yield from _compactions(section["compaction_events"])
+    yield from _gates(section["quality_trajectory"])
+    yield from _summaries(section["agent_summaries"])
+
+
+def _sequence(entries: list[dict[str, Any]], prefix: str, path: Path) -> Iterator[Fault]:
+    for at, entry in enumerate(entries):
+        expected = ids.format_id(prefix, at + 1)
+        if entry["id"] != expected:
+            problem = f"is `{entry['id']}` where `{expected}` is next"
+            yield Fault((*path, at, "id"), problem, "Ids follow one another from 001.")
+
+
+def _compactions(compactions: dict[str, Any]) -> Iterator[Fault]:
+    path = ("compaction_events",)
+    count, events = compactions["count"], compactions["events"]
+    yield from _sequence(events, COMPACTION, (*path, "events"))
+    if count != len(events):
+        problem = f"is {count} and there are {len(events)} events"
+        yield Fault((*path, "count"), problem, f"Write {len(events)}.")
+
+
+def _gates(trajectory: dict[str, Any]) -> Iterator[Fault]:
+    path = ("quality_trajectory",)
+    completed, remaining = trajectory["gates_completed"], trajectory["gates_remaining"]
+    for key, names in (("gates_completed", completed), ("gates_remaining", remaining)):
+        for at, name in enumerate(names):
+            if name in names[:at] or (key == "gates_remaining" and name in completed):
+                yield Fault((*path, key, at), f"names `{name}` again", "Name each gate once.")
+    if (trajectory["current_gate"] is None) != (trajectory["current_gate_iteration"] is None):
+        yield Fault(
+            (*path, "current_gate_iteration"),
+            "and `current_gate` are not null together",
+            "Between gates both are null.",
+        )
+
+
+def _summaries(summaries: dict[str, str]) -> Iterator[Fault]:
+    for agent, line in summaries.items():
+        path = ("agent_summaries", agent)
+        if not agent.strip() or any(map(is_hidden, agent + line)):
+            yield Fault(path, "holds what cannot be seen", "Write names and lines that can be.")
+        elif ". " not in line or not line.endswith("."):
+            problem = "is not of the form `{status}. {key finding or output}.`"
+            yield Fault(path, problem, "End status and finding with a dot.")

@@ -1,0 +1,110 @@
+"""What a resumption section only ever appends to: decisions, agents' summaries, compactions.
+
+Ids are counted on from the last one; what is past is handed on as it is, but for the one flag of
+a decision or a compaction that may become true, and never false again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from standfast.errors import TriggerRefused
+from standfast.protocol import ids
+from standfast.protocol.resumption_schema import COMPACTION, DECISION, LONGEST_LINE
+from standfast.protocol.resumption_triggers import Acknowledged, Applied, GateIteration
+from standfast.protocol.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from standfast.protocol.resumption_triggers import (
+        AgentCompletion,
+        CompactionEvent,
+        CrossPhaseDecision,
+        Decision,
+    )
+
+Section = dict[str, Any]  # of the shape that resumption_schema.py describes
+
+_RETRY = "-retry"
+
+
+def next_iteration(section: Section, gate: str) -> int:
+    """The number of a gate's next iteration: counted, so that it is never said wrong."""
+    return len(section["quality_trajectory"]["score_history"].get(gate, [])) + 1
+
+
+def decision_log(
+    section: Section, trigger: GateIteration | CrossPhaseDecision, _results: object
+) -> list[Section]:
+    """Appended; of a past decision only `applied` changes, and only to true."""
+    before: list[Section] = section["decision_log"]
+    said = trigger.decision_log
+    if isinstance(said, Applied):
+        return _set(before, "applied", (said.id,), "decision")
+    if said is None:
+        return before
+    if isinstance(trigger, GateIteration):
+        gate = trigger.quality_trajectory.gate
+        said = said._replace(gate=gate, iteration=next_iteration(section, gate))
+    return [*before, {"id": _next_id(DECISION, before), **_decision(said)}]
+
+
+def _decision(said: Decision) -> Section:
+    return {
+        "gate": said.gate,
+        "iteration": said.iteration,
+        "decision": said.decision,
+        "rationale": said.rationale,
+        "affects_phases": list(said.affects_phases),
+        "applied": said.applied,
+    }
+
+
+def agent_summaries(section: Section, trigger: AgentCompletion, _results: object) -> Section:
+    """Appended under the agent's id; a re-run under one of its own, the earlier line untouched."""
+    before, said = section["agent_summaries"], trigger.agent_summaries
+    return {**before, _free(before, said.agent_id): summary_line(said.status, said.finding)}
+
+
+def summary_line(status: str, finding: str) -> str:
+    """`{status}. {key finding or output}.` in one line, each with one dot."""
+    parts = [one_line(text, LONGEST_LINE // 2).rstrip(". ") for text in (status, finding)]
+    if not all(parts):
+        raise TriggerRefused("an agent's summary says no status or nothing that it found")
+    return ". ".join(parts) + "."
+
+
+def _free(taken: Mapping[str, str], agent: str) -> str:
+    """`x`, then `x-retry`, `x-retry2`, `x-retry3`."""
+    if agent not in taken:
+        return agent
+    count = 1
+    while (name := f"{agent}{_RETRY}{count if count > 1 else ''}") in taken:
+        count += 1
+    return name
+
+
+def compaction_events(section: Section, trigger: CompactionEvent, _results: object) -> Section:
+    """Appended unacknowledged, and counted; acknowledged only once the model was told."""
+    events, said = section["compaction_events"]["events"], trigger.compaction_events
+    if isinstance(said, Acknowledged):
+        events = _set(events, "acknowledged", said.ids, "compaction")
+    else:
+        event = {"id": _next_id(COMPACTION, events), **said._asdict(), "acknowledged": False}
+        events = [*events, event]
+    return {"count": len(events), "events": events}
+
+
+def _set(entries: list[Section], flag: str, wanted: Sequence[str], what: str) -> list[Section]:
+    """The entries with *flag* true where it is wanted; true again is no change."""
+    known = {entry["id"] for entry in entries}
+    for name in wanted:
+        if name not in known:
+            raise TriggerRefused(f"there is no {what} `{one_line(name, 40)}`")
+    return [{**entry, flag: True} if entry["id"] in wanted else entry for entry in entries]
+
+
+def _next_id(prefix: str, entries: Sequence[Section]) -> str:
+    last = ids.parse_id(entries[-1]["id"])[1] if entries else 0
+    return ids.format_id(prefix, last + 1)
