@@ -1,11 +1,13 @@
-"""Writes the pages that are made: docs/reference/*.md and reliability.md. `--check` compares."""
+"""Writes what is made: docs/reference/*.md, its schema, reliability.md. `--check` compares."""
 
+import json
 import os
 import sys
 from pathlib import Path
 
 from standfast import config, errors
 from standfast.errors import StandfastError
+from standfast.protocol import resumption_schema
 from standfast.surfaces.cli import frame
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -80,10 +82,16 @@ def settings() -> str:
     )
 
 
+def resumption() -> str:
+    """The JSON Schema of the resumption section, for editors and other programs."""
+    return json.dumps(resumption_schema.PUBLISHED, indent=2, ensure_ascii=False) + "\n"
+
+
 PAGES = {
     "commands.md": commands,
     "errors.md": error_table,
     "configuration.md": settings,
+    "resumption.schema.json": resumption,
     "../reliability.md": reliability.page,
 }
 

@@ -6,12 +6,10 @@ what a row forbids cannot be said. T1 has no place for a new file, T4 none for a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping  # noqa: TC003  # trigger_values.py reads by these types
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from standfast.protocol.quality_gates import Scores
+from standfast.protocol.quality_gates import Scores  # noqa: TC001  # as above
 
 
 class Recovery(NamedTuple):

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.testing.fuzz import agents, contexts, documents, outside, recorded, roles, told
+from standfast.testing.fuzz import (
+    agents,
+    contexts,
+    documents,
+    outside,
+    recorded,
+    resumption,
+    roles,
+    told,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +27,6 @@ if TYPE_CHECKING:
 
 TARGETS: Mapping[str, Target] = {
     target.name: target
-    for module in (documents, contexts, roles, recorded, told, agents, outside)
+    for module in (documents, contexts, roles, recorded, told, agents, resumption, outside)
     for target in module.TARGETS
 }

@@ -1,0 +1,137 @@
+"""Targets for the resumption section: what files, models and rules say of where the work is."""
+
+from __future__ import annotations
+
+import json
+
+from standfast.protocol import reinject, staleness
+from standfast.protocol.json_text import read_json
+from standfast.protocol.quality_gates import WEIGHTS, band, read_scores, weigh
+from standfast.protocol.resumption import apply, begin
+from standfast.protocol.resumption_check import validate
+from standfast.protocol.resumption_checkpoints import number_of
+from standfast.protocol.resumption_migration import Around, migrate, version_of
+from standfast.protocol.resumption_triggers import PhaseComplete, Recovery
+from standfast.protocol.text import is_hidden
+from standfast.protocol.trigger_values import (
+    read_state,
+    read_trigger,
+    write_state,
+    write_trigger,
+)
+from standfast.protocol.yaml_text import read_yaml
+from standfast.testing.fuzz.target import Target, answered, must, taken, text_of
+
+_TIME = "2026-01-02T03:04:05Z"
+_STATE = Recovery(None, 1, "build", "ACTIVE", "idle", "go on", None, _TIME)
+_EMPTY = begin(_STATE, ["PLAN.md"], ["qg-1"])
+
+
+def _markers(data: bytes) -> None:
+    text = text_of(data)
+    good, refused = reinject.parse(text)
+    for marker in good:
+        must(len(marker.content) <= reinject.LONGEST, "a marker that is too long")
+        must(not any(map(is_hidden, marker.content)), "a marker that hides something")
+        must("<!--" not in marker.content and "</" not in marker.content, "markup")
+    must(all(each.why and each.line > 0 for each in refused), "refused without a word")
+    said, left = reinject.choose(good)
+    must(sum(each.tokens for each in said) <= reinject.BUDGET, "over the budget")
+    must(len(said) + len(left) == len(good), "a marker got lost")
+
+
+def _time(data: bytes) -> None:
+    text = text_of(data)
+    found = staleness.seconds(text)
+    judged = staleness.judge(text, now_us=0, session_started_us=None)
+    must(found is not None or judged.level == staleness.CRITICAL, "unreadable, and not told")
+    number_of(text)
+
+
+@answered
+def _section(data: bytes) -> None:
+    document = read_yaml(data, name="ORCHESTRATION.yaml")
+    whole = document.value if isinstance(document.value, dict) else {}
+    section = whole.get("resumption")
+    findings = validate(section, document.lines, plain=document.plain)
+    must(all(each.line > 0 and each.remedy for each in findings), "a finding that helps nobody")
+    if isinstance(section, dict) and version_of(section) is not None:
+        made = migrate(section, Around(_TIME, "PLAN.md"))
+        must(made.original == section, "the original is another")
+        must(len(validate(made.section)) <= len(findings), "worse than before")
+
+
+@answered
+def _trigger(data: bytes) -> None:
+    trigger = read_trigger(read_json(data, name="trigger"))
+    with taken():
+        must(read_trigger(json.loads(json.dumps(write_trigger(trigger)))) == trigger, "another")
+    after = apply(_EMPTY, trigger)
+    must(validate(after.section) == [], "a section that breaks its own rules")
+    must(read_state(write_state(after)) == after, "another state")
+
+
+@answered
+def _scores(data: bytes) -> None:
+    value = read_json(data, name="scores")
+    scores = read_scores(value if isinstance(value, dict) else {})
+    if len(scores) == len(WEIGHTS):
+        must(band(weigh(scores)), "a score of no band")
+
+
+TARGETS = (
+    Target(
+        "reinject",
+        "plain, short and within the budget, or refused with a reason",
+        _markers,
+        (
+            reinject.DEFAULT.encode(),
+            b'<!-- L2-REINJECT: rank=1, content="gate >= 0.92" -->\n<!-- other -->',
+            b'<!--L2-REINJECT: tokens=3, rank=2, content="<b>no</b>"-->',
+            b'<!-- L2-REINJECT: rank=0, content="x',
+        ),
+    ),
+    Target(
+        "updated-at",
+        "a second, or CRITICAL",
+        _time,
+        (_TIME.encode(), b"2024-02-29T23:59:59+14:00", b"2026-01-02", b"cx-1000-checkpoint.json"),
+    ),
+    Target(
+        "resumption",
+        "findings that help, and a migration that makes nothing worse",
+        _section,
+        (
+            json.dumps({"resumption": _EMPTY.section}).encode(),
+            b"resumption: {last_checkpoint: CP-006, current_state: Phase 3, next_step: [a, b]}\n",
+            b"resumption:\n  files_to_read: [PLAN.md, {path: x}]\n  ephemeral_references: x\n",
+            b"resumption: {recovery_state: {updated_at: 2026-01-02T03:04:05Z}, odd: 1}\n",
+        ),
+    ),
+    Target(
+        "trigger",
+        "a trigger that says only what it may, or our error",
+        _trigger,
+        (
+            json.dumps(write_trigger(PhaseComplete(_STATE))).encode(),
+            json.dumps(
+                {
+                    "trigger": "T3",
+                    "recovery_state": _STATE._asdict(),
+                    "quality_trajectory": {"gate": "qg-1", "scores": dict.fromkeys(WEIGHTS, "0.9")},
+                    "defect_summary": {"found": 2, "patterns": [{"pattern": "late"}]},
+                    "decision_log": {"decision": "wait", "rationale": "late"},
+                }
+            ).encode(),
+        ),
+    ),
+    Target(
+        "scores",
+        "every dimension weighed exactly, or our error",
+        _scores,
+        (
+            json.dumps(dict.fromkeys(WEIGHTS, 0.92)).encode(),
+            b'{"evidence": "0.1", "actionability": 1e-3}',
+        ),
+    ),
+)
