@@ -1,0 +1,147 @@
+"""Every field of v1.0 has a place in v2.0; what cannot be carried over is named and kept."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resumption_samples import lived
+from standfast.protocol.resumption_check import validate
+from standfast.protocol.resumption_migration import V1_FIELDS, Around, migrate, version_of
+from standfast.protocol.staleness import CRITICAL, judge, seconds
+
+WRITTEN = "2026-02-19T08:00:00Z"
+AROUND = Around(WRITTEN, "ORCHESTRATION.yaml", 3, "headers", "PAUSED", "CP-009", ("qg-1",))
+V1: dict[str, Any] = {
+    "last_checkpoint": "CP-006",
+    "current_state": "Phase 3 is done.\nThe gate waits.",
+    "next_step": "run the gate",
+    "files_to_read": ["PLAN.md", "docs/a.md"],
+    "cross_session_portable": True,
+    "ephemeral_references": False,
+}
+
+
+@pytest.mark.req("RES-09")
+def test_all_six_fields_migrate() -> None:
+    made = migrate(V1, AROUND)
+
+    assert set(V1) == set(V1_FIELDS)
+    assert made.section["recovery_state"] == {
+        "last_checkpoint": "CP-006",
+        "current_phase": 3,
+        "current_phase_name": "headers",
+        "workflow_status": "PAUSED",
+        "current_activity": "Phase 3 is done. The gate waits.",
+        "next_step": "run the gate",
+        "context_fill_at_update": None,
+        "updated_at": WRITTEN,
+        "cross_session_portable": True,
+        "ephemeral_references": False,
+    }
+    assert made.section["files_to_read"] == ["PLAN.md", "docs/a.md"]
+    assert made.section["quality_trajectory"]["gates_remaining"] == ["qg-1"]
+    assert (made.original, made.notes) == (V1, ())
+    assert validate(made.section) == []
+
+
+@pytest.mark.req("RES-09", "RES-10")
+def test_what_was_migrated_is_as_old_as_it_was() -> None:
+    made = migrate(V1, AROUND).section["recovery_state"]["updated_at"]
+    later = seconds("2026-02-20T08:00:00Z")
+    assert later is not None
+
+    judged = judge(made, now_us=later * 10**6, session_started_us=later * 10**6)
+
+    assert judged.level == CRITICAL
+
+
+@pytest.mark.req("RES-09")
+@pytest.mark.parametrize("left_out", V1_FIELDS)
+def test_field_that_is_missing_or_null_leaves_a_valid_section(left_out: str) -> None:
+    without = {key: value for key, value in V1.items() if key != left_out}
+
+    for value in (without, {**V1, left_out: None}):
+        section = migrate(value, AROUND).section
+        assert validate(section) == []
+        assert section["files_to_read"] or left_out == "files_to_read"
+        if left_out == "last_checkpoint":
+            assert section["recovery_state"]["last_checkpoint"] == "CP-009"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "note"),
+    [
+        ("last_checkpoint", "after phase 3", "is no `CP-NNN`"),
+        ("cross_session_portable", "mostly", "not true or false"),
+        ("ephemeral_references", ["/tmp/x"], "not true or false"),
+        ("files_to_read", [], "`ORCHESTRATION.yaml` was added"),
+        ("files_to_read", {"a": 1}, "`ORCHESTRATION.yaml` was added"),
+        ("files_to_read", ["a.md", 5], "an entry of `files_to_read`"),
+        ("files_to_read", ["a.md", {"path": "b.md"}], "an entry of `files_to_read`"),
+        ("session_notes", "mine", "`session_notes` is no field"),
+    ],
+)
+def test_what_cannot_be_carried_over_is_named_and_kept(
+    field: str, value: object, note: str
+) -> None:
+    before = {**V1, field: value}
+    made = migrate(before, AROUND)
+
+    assert [each for each in made.notes if note in each]
+    assert made.original == before
+    assert validate(made.section) == []
+
+
+def test_prose_in_other_shapes_is_still_prose() -> None:
+    made = migrate({**V1, "current_state": {"phase": 3}, "next_step": ["a", "b"]}, AROUND)
+
+    assert made.section["recovery_state"]["current_activity"] == "{'phase': 3}"
+    assert made.section["recovery_state"]["next_step"] == "a; b"
+
+
+@pytest.mark.req("RES-09")
+def test_section_that_is_half_migrated_keeps_its_newer_half() -> None:
+    newer = lived().section
+    half = {**V1, "recovery_state": newer["recovery_state"], "decision_log": newer["decision_log"]}
+    made = migrate(half, AROUND).section
+
+    assert version_of(half) == "1.0"
+    assert made["recovery_state"] == {
+        **newer["recovery_state"],
+        "cross_session_portable": True,
+        "ephemeral_references": False,
+    }
+    assert made["decision_log"] == newer["decision_log"]
+    assert validate(made) == []
+
+
+@pytest.mark.req("RES-09")
+def test_version_is_told_and_v2_stays_as_it_is() -> None:
+    newer = lived().section
+
+    assert version_of(newer) == "2.0"
+    assert version_of(V1) == "1.0"
+    assert version_of({"files_to_read": ["a.md"]}) == "1.0"
+    assert [version_of(each) for each in (None, [], {}, "x", {"other": 1})] == [None] * 5
+    assert migrate(newer, AROUND).section == newer
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
+ANYTHING = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*V1_FIELDS, "odd"]), ANYTHING))
+def test_any_v1_section_becomes_a_valid_one(value: dict[str, Any]) -> None:
+    kept = copy.deepcopy(value)
+    made = migrate(value, AROUND)
+
+    assert validate(made.section) == []
+    assert value == kept == made.original
+    assert version_of(made.section) == "2.0"
