@@ -18,7 +18,7 @@ def test_default_marker_demands_the_update_and_fits() -> None:
 
     assert (refused, left) == ([], [])
     assert (said.rank, said.tokens) == (9, 25)
-    assert "MUST update ORCHESTRATION.yaml resumption section" in said.content
+    assert "MUST update the resumption section of ORCHESTRATION.yaml" in said.content
     others = [Marker(rank, 100, "rule", 1) for rank in range(1, 9)]
     assert choose([*others, said])[0][-1] is said  # after eight that are said before it
 

@@ -12,7 +12,8 @@ from standfast.surfaces.cli import frame
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import reliability  # beside this file
+import reliability  # these two stand beside this file
+import resumption_page
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 NOTE = "<!-- Made by `make docs` from the code; edit there. -->\n"
@@ -82,7 +83,7 @@ def settings() -> str:
     )
 
 
-def resumption() -> str:
+def resumption_schema_text() -> str:
     """The JSON Schema of the resumption section, for editors and other programs."""
     return json.dumps(resumption_schema.PUBLISHED, indent=2, ensure_ascii=False) + "\n"
 
@@ -91,7 +92,8 @@ PAGES = {
     "commands.md": commands,
     "errors.md": error_table,
     "configuration.md": settings,
-    "resumption.schema.json": resumption,
+    "resumption.md": lambda: resumption_page.page(NOTE),
+    "resumption.schema.json": resumption_schema_text,
     "../reliability.md": reliability.page,
 }
 

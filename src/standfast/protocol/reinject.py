@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 BUDGET = 850
 LONGEST = 500
 DEFAULT = (
-    '<!-- L2-REINJECT: rank=9, tokens=25, content="Resumption update: MUST update '
-    "ORCHESTRATION.yaml resumption section at every state transition "
-    '(phase/QG/agent/compaction)." -->'
+    '<!-- L2-REINJECT: rank=9, tokens=25, content="MUST update the resumption section of '
+    'ORCHESTRATION.yaml whenever a phase, gate, agent, decision or compaction changes it." -->'
 )
 
 _OPEN, _CLOSE, _NAME = "<!--", "-->", "L2-REINJECT:"

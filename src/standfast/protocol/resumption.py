@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import TriggerRefused
+from standfast.protocol.json_schema import shown
 from standfast.protocol.quality_gates import Result, read_scores
-from standfast.protocol.resumption_check import validate
-from standfast.protocol.resumption_logs import Section, next_iteration
+from standfast.protocol.resumption_check import faults_in
+from standfast.protocol.resumption_logs import next_iteration
 from standfast.protocol.resumption_rules import RULES, entry_of
-from standfast.protocol.resumption_schema import SUB_SECTIONS
+from standfast.protocol.resumption_schema import SUB_SECTIONS, Section
 from standfast.protocol.resumption_triggers import TRIGGERS, File, GateIteration, Recovery, Trigger
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Resumption(NamedTuple):
 
 def begin(recovery: Recovery, files: Iterable[File | str], gates: Iterable[str] = ()) -> Resumption:
     """A new section, before anything happened."""
-    return _checked(Resumption(blank(recovery, files, gates)))
+    return _checked(Resumption(blank(recovery, files, gates)), SUB_SECTIONS)
 
 
 def blank(recovery: Recovery, files: Iterable[File | str], gates: Iterable[str]) -> Section:
@@ -94,11 +95,11 @@ def apply(before: Resumption, trigger: Trigger) -> Resumption:
         else RULES[name](before.section, trigger, results)
         for name in SUB_SECTIONS
     }
-    return _checked(Resumption(section, results))
+    return _checked(Resumption(section, results), [name for name in row if row[name] != NO_CHANGE])
 
 
-def _checked(after: Resumption) -> Resumption:
+def _checked(after: Resumption, touched: Iterable[str]) -> Resumption:
     """Refuse what would break the schema: it is said with the path, and nothing is changed."""
-    for finding in validate(after.section):
-        raise TriggerRefused(f"`{finding.at}` {finding.problem}", remedy=finding.remedy)
+    for fault in faults_in(after.section, touched):
+        raise TriggerRefused(f"`{shown(fault.path)}` {fault.problem}", remedy=fault.remedy)
     return after

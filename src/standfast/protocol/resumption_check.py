@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from standfast.protocol import ids
 from standfast.protocol.json_schema import Fault, Finding, check, line_of
-from standfast.protocol.resumption_schema import COMPACTION, DECISION, SECTION, TIME_FIELDS
+from standfast.protocol.resumption_schema import (
+    COMPACTION,
+    DECISION,
+    SECTION,
+    SUB_SECTIONS,
+    TIME_FIELDS,
+    Section,
+)
 from standfast.protocol.staleness import seconds
-from standfast.protocol.text import is_hidden
+from standfast.protocol.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from standfast.protocol.yaml_text import Path
 
@@ -33,12 +40,19 @@ def validate(
     """
     faults = [*check(value, SECTION), *_unquoted(value, plain, at)]
     if not faults:
-        faults = [*_beyond(value)]
+        faults = [*_beyond(cast("Section", value), SUB_SECTIONS)]
     found = [
         Finding(fault.path, line_of(lines or {}, (*at, *fault.path)), fault.problem, fault.remedy)
         for fault in faults
     ]
     return sorted(found, key=lambda finding: finding.line)
+
+
+def faults_in(section: Section, names: Iterable[str]) -> Iterator[Fault]:
+    """What is wrong with these sub-sections alone: the others were right before and still are."""
+    for name in names:
+        shape = list(check(section[name], SECTION["properties"][name], (name,)))
+        yield from shape or _beyond(section, (name,))
 
 
 def _unquoted(value: object, plain: Collection[Path], at: Path) -> Iterator[Fault]:
@@ -60,18 +74,21 @@ def _times(value: object, path: Path) -> Iterator[tuple[Path, object]]:
         yield from _times(member, (*path, key))
 
 
-def _beyond(section: Any) -> Iterator[Fault]:  # noqa: ANN401  # the schema has vouched for its shape
-    """The rules over several fields of a section that has the right shape."""
-    for path, time in _times(section, ()):
-        if seconds(time) is None:
-            yield Fault(path, f"is `{time}`, which is no day or time that there is", _QUOTE)
-    yield from _sequence(section["decision_log"], DECISION, ("decision_log",))
-    yield from _compactions(section["compaction_events"])
-    yield from _gates(section["quality_trajectory"])
-    yield from _summaries(section["agent_summaries"])
+def _beyond(section: Section, names: Iterable[str]) -> Iterator[Fault]:
+    """The rules over several fields of what has the right shape."""
+    for name in names:
+        for path, time in _times(section[name], (name,)):
+            if seconds(time) is None:
+                yield Fault(path, f"is `{time}`, which is no day or time that there is", _QUOTE)
+        if name in _RULES:
+            yield from _RULES[name](section[name])
 
 
-def _sequence(entries: list[dict[str, Any]], prefix: str, path: Path) -> Iterator[Fault]:
+def _decisions(entries: list[Section]) -> Iterator[Fault]:
+    return _sequence(entries, DECISION, ("decision_log",))
+
+
+def _sequence(entries: list[Section], prefix: str, path: Path) -> Iterator[Fault]:
     for at, entry in enumerate(entries):
         expected = ids.format_id(prefix, at + 1)
         if entry["id"] != expected:
@@ -79,7 +96,7 @@ def _sequence(entries: list[dict[str, Any]], prefix: str, path: Path) -> Iterato
             yield Fault((*path, at, "id"), problem, "Ids follow one another from 001.")
 
 
-def _compactions(compactions: dict[str, Any]) -> Iterator[Fault]:
+def _compactions(compactions: Section) -> Iterator[Fault]:
     path = ("compaction_events",)
     count, events = compactions["count"], compactions["events"]
     yield from _sequence(events, COMPACTION, (*path, "events"))
@@ -88,7 +105,7 @@ def _compactions(compactions: dict[str, Any]) -> Iterator[Fault]:
         yield Fault((*path, "count"), problem, f"Write {len(events)}.")
 
 
-def _gates(trajectory: dict[str, Any]) -> Iterator[Fault]:
+def _gates(trajectory: Section) -> Iterator[Fault]:
     path = ("quality_trajectory",)
     completed, remaining = trajectory["gates_completed"], trajectory["gates_remaining"]
     for key, names in (("gates_completed", completed), ("gates_remaining", remaining)):
@@ -106,8 +123,16 @@ def _gates(trajectory: dict[str, Any]) -> Iterator[Fault]:
 def _summaries(summaries: dict[str, str]) -> Iterator[Fault]:
     for agent, line in summaries.items():
         path = ("agent_summaries", agent)
-        if not agent.strip() or any(map(is_hidden, agent + line)):
+        if not agent.strip() or printable(agent + line) != agent + line:
             yield Fault(path, "holds what cannot be seen", "Write names and lines that can be.")
         elif ". " not in line or not line.endswith("."):
             problem = "is not of the form `{status}. {key finding or output}.`"
             yield Fault(path, problem, "End status and finding with a dot.")
+
+
+_RULES: Mapping[str, Callable[[Any], Iterator[Fault]]] = {
+    "decision_log": _decisions,
+    "compaction_events": _compactions,
+    "quality_trajectory": _gates,
+    "agent_summaries": _summaries,
+}

@@ -6,11 +6,11 @@ a decision or a compaction that may become true, and never false again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from standfast.errors import TriggerRefused
 from standfast.protocol import ids
-from standfast.protocol.resumption_schema import COMPACTION, DECISION, LONGEST_LINE
+from standfast.protocol.resumption_schema import COMPACTION, DECISION, LONGEST_LINE, Section
 from standfast.protocol.resumption_triggers import Acknowledged, Applied, GateIteration
 from standfast.protocol.text import one_line
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
         CrossPhaseDecision,
         Decision,
     )
-
-Section = dict[str, Any]  # of the shape that resumption_schema.py describes
 
 _RETRY = "-retry"
 

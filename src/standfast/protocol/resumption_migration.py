@@ -17,7 +17,7 @@ from standfast.protocol.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from standfast.protocol.resumption_logs import Section
+    from standfast.protocol.resumption_schema import Section
 
 FIRST_VERSION = "1.0"
 V1_FIELDS = (

@@ -6,12 +6,11 @@ Nothing is changed in place. What is only appended to stands in resumption_logs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from standfast.errors import TriggerRefused
 from standfast.protocol.quality_gates import PASS, Result, band, lowest_dimension
 from standfast.protocol.resumption_logs import (
-    Section,
     agent_summaries,
     compaction_events,
     decision_log,
@@ -26,6 +25,9 @@ from standfast.protocol.resumption_triggers import (
     Trigger,
 )
 from standfast.protocol.text import one_line
+
+if TYPE_CHECKING:
+    from standfast.protocol.resumption_schema import Section
 
 Results = Sequence[Result]
 

@@ -6,11 +6,14 @@ What a schema cannot say (ids without gaps, a count that counts, real dates) sta
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from standfast.protocol.quality_gates import WEIGHTS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from standfast.protocol.json_schema import Schema
+
+Section = dict[str, Any]  # of the shape that is described here
 
 VERSION = "2.0"
 STATUSES = ("ACTIVE", "PAUSED", "COMPLETE", "FAILED", "CANCELLED")
