@@ -236,6 +236,16 @@ def test_only_the_end_of_a_phase_adds_files_and_none_twice() -> None:
     assert "T2" in caught.value.remedy
 
 
+def test_file_that_is_added_again_keeps_its_sections_and_a_new_one_takes_those_given() -> None:
+    plan, new = PLAN._replace(sections=()), File("NEW.md", 2, "new", ("a",))
+    after = apply(lived(), PhaseComplete(LATER, Files({"NEW.md": ("b",)}, (plan, new))))
+
+    assert [each["sections"] for each in after.section["files_to_read"][::2]] == [
+        ["phase 1"],
+        ["b"],
+    ]
+
+
 def test_bare_path_becomes_structured_to_hold_sections() -> None:
     after = apply(lived(), PhaseStart(LATER, Sections({"ORCHESTRATION.yaml": ("phases",)})))
 
@@ -303,6 +313,12 @@ def test_gate_that_passed_is_not_judged_again() -> None:
 
     with pytest.raises(TriggerRefused, match="`qg-1` has passed already"):
         apply(passed, iteration("qg-1", "0.2"))
+
+
+@pytest.mark.parametrize("gate", ["", "  ", "qg\u200b1", "qg\n1"])
+def test_gate_needs_a_name_that_can_be_seen(gate: str) -> None:
+    with pytest.raises(TriggerRefused, match="no name that can be seen"):
+        apply(lived(), iteration(gate, "0.9"))
 
 
 @pytest.mark.parametrize("wrong", [{"evidence": None}, {"evidence": "1.2"}, {"beauty": "1"}])
@@ -418,6 +434,12 @@ def test_another_run_is_another_entry() -> None:
         "audit-executor-retry2": "DONE. third.",
         "audit-executor-retry3": "DONE. fourth.",
     }
+
+
+def test_agent_may_be_called_as_a_field_is() -> None:
+    after = apply(lived(), AgentCompletion(LATER, Summary("updated_at", "DONE", "x")))
+
+    assert validate(after.section) == []
 
 
 @pytest.mark.parametrize(("status", "finding"), [("", "x"), ("DONE", " . "), ("...", "x")])

@@ -11,11 +11,10 @@ from standfast.protocol.resumption_schema import (
     DECISION,
     SECTION,
     SUB_SECTIONS,
-    TIME_FIELDS,
     Section,
 )
 from standfast.protocol.staleness import seconds
-from standfast.protocol.text import printable
+from standfast.protocol.text import one_line, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -57,27 +56,27 @@ def faults_in(section: Section, names: Iterable[str]) -> Iterator[Fault]:
 
 def _unquoted(value: object, plain: Collection[Path], at: Path) -> Iterator[Fault]:
     """Times that stand there without quotes: other readers make a date of them, or worse."""
-    for path, time in _times(value, ()):
+    for path, time in _times(value):
         if (*at, *path) in plain and isinstance(time, str):
             yield Fault(path, "is a time without quotes, which YAML reads as a date", _QUOTE)
 
 
-def _times(value: object, path: Path) -> Iterator[tuple[Path, object]]:
-    members: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, dict):
-        members = value.items()
-    elif isinstance(value, list):
-        members = enumerate(value)
-    for key, member in members:
-        if key in TIME_FIELDS:
-            yield (*path, key), member
-        yield from _times(member, (*path, key))
+def _times(section: object) -> Iterator[tuple[Path, object]]:
+    """Where a section tells a time: one of its state, and one of each compaction."""
+    whole = section if isinstance(section, dict) else {}
+    state, compactions = whole.get("recovery_state"), whole.get("compaction_events")
+    if isinstance(state, dict):
+        yield ("recovery_state", "updated_at"), state.get("updated_at")
+    events = compactions.get("events") if isinstance(compactions, dict) else None
+    for at, event in enumerate(events if isinstance(events, list) else ()):
+        if isinstance(event, dict):
+            yield ("compaction_events", "events", at, "timestamp"), event.get("timestamp")
 
 
 def _beyond(section: Section, names: Iterable[str]) -> Iterator[Fault]:
     """The rules over several fields of what has the right shape."""
     for name in names:
-        for path, time in _times(section[name], (name,)):
+        for path, time in _times({name: section[name]}):
             if seconds(time) is None:
                 yield Fault(path, f"is `{time}`, which is no day or time that there is", _QUOTE)
         if name in _RULES:
@@ -108,10 +107,13 @@ def _compactions(compactions: Section) -> Iterator[Fault]:
 def _gates(trajectory: Section) -> Iterator[Fault]:
     path = ("quality_trajectory",)
     completed, remaining = trajectory["gates_completed"], trajectory["gates_remaining"]
+    seen: set[str] = set()
     for key, names in (("gates_completed", completed), ("gates_remaining", remaining)):
         for at, name in enumerate(names):
-            if name in names[:at] or (key == "gates_remaining" and name in completed):
-                yield Fault((*path, key, at), f"names `{name}` again", "Name each gate once.")
+            if name in seen:
+                problem = f"names `{one_line(name, 60)}` again"
+                yield Fault((*path, key, at), problem, "Name each gate once.")
+            seen.add(name)
     if (trajectory["current_gate"] is None) != (trajectory["current_gate_iteration"] is None):
         yield Fault(
             (*path, "current_gate_iteration"),

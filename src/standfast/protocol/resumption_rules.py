@@ -24,7 +24,7 @@ from standfast.protocol.resumption_triggers import (
     PhaseStart,
     Trigger,
 )
-from standfast.protocol.text import one_line
+from standfast.protocol.text import one_line, printable
 
 if TYPE_CHECKING:
     from standfast.protocol.resumption_schema import Section
@@ -48,13 +48,18 @@ def files_to_read(
     added = trigger.files_to_read.added if isinstance(trigger, PhaseComplete) else ()
     wanted = {**trigger.files_to_read.sections}
     for file in added:
-        wanted.setdefault(file.path, file.sections)
+        if file.sections:
+            wanted.setdefault(file.path, file.sections)
     listed = [_path(entry) for entry in section["files_to_read"]]
     entries = [
         _with_sections(entry, at, wanted[path]) if path in wanted else entry
         for at, (path, entry) in enumerate(zip(listed, section["files_to_read"], strict=True), 1)
     ]
-    new = {file.path: entry_of(file) for file in added if file.path not in listed}
+    new = {
+        file.path: entry_of(file._replace(sections=tuple(wanted.get(file.path, ()))))
+        for file in added
+        if file.path not in listed
+    }
     for path in wanted:
         if path not in listed and path not in new:
             problem = f"`files_to_read` does not list `{one_line(path, 80)}`"
@@ -85,6 +90,8 @@ def quality_trajectory(section: Section, trigger: GateIteration, results: Result
     """One more iteration is used and its score kept; a gate that passes is no longer remaining."""
     before = section["quality_trajectory"]
     gate, score = trigger.quality_trajectory.gate, results[-1].score
+    if not gate.strip() or printable(gate) != gate:
+        raise TriggerRefused("the gate has no name that can be seen")
     if gate in before["gates_completed"]:
         problem = f"the gate `{one_line(gate, 80)}` has passed already"
         raise TriggerRefused(problem, remedy="Give what is judged anew a gate of its own.")

@@ -20,7 +20,6 @@ STATUSES = ("ACTIVE", "PAUSED", "COMPLETE", "FAILED", "CANCELLED")
 COMPACTION_TRIGGERS = ("auto", "manual")
 DECISION, COMPACTION, CHECKPOINT = "RD", "CX", "CP"
 LONGEST_LINE = 500  # of what the section tells in one line
-TIME_FIELDS = ("updated_at", "timestamp")
 
 _TEXT: Schema = {"type": "string"}
 _TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
