@@ -353,6 +353,13 @@ def test_yaml_aliases_give_values_that_can_be_changed_alone() -> None:
     assert value == {"a": {"n": [1, 2]}, "b": {"n": [1]}}
 
 
+def test_yaml_document_knows_what_was_written_without_quotes() -> None:
+    document = read_yaml("a: 1\nb: '1'\nc: [x, \"y\"]\nd: |\n  z\n", name=NAME)
+
+    assert document.plain == {("a",), ("c", 0)}
+    assert Document(value=None, lines={}).plain == frozenset()
+
+
 def test_yaml_document_knows_the_line_of_every_key_and_item() -> None:
     text = "# plan\nlanes:\n  api:\n    task: |\n      x\n    after:\n      - a\n      - b: 1\n"
 

@@ -21,6 +21,7 @@ from standfast.protocol.quality_gates import WEIGHTS
 from standfast.protocol.resumption import MATRIX, apply, begin, number_of
 from standfast.protocol.resumption_check import validate
 from standfast.protocol.resumption_checkpoints import acknowledge
+from standfast.protocol.resumption_edits import adopt
 from standfast.protocol.resumption_triggers import (
     Acknowledged,
     AgentCompletion,
@@ -198,6 +199,20 @@ class AnyTriggers(RuleBasedStateMachine):
     @rule(state=STATES, wrong=st.sampled_from([{"workflow_status": "DONE"}, {"updated_at": "now"}]))
     def state_is_nonsense(self, state: Recovery, wrong: dict[str, Any]) -> None:
         self.refused(ThresholdCrossing(state._replace(**wrong)))
+
+    @rule(
+        state=STATES, slip=st.sampled_from(["decision_log", "agent_summaries", "compaction_events"])
+    )
+    def hand_slips(self, state: Recovery, slip: str) -> None:
+        edit = copy.deepcopy(self.state.section)
+        edit["recovery_state"]["next_step"] = state.next_step
+        edit[slip] = {"decision_log": [], "agent_summaries": {}}.get(
+            slip, {"count": 0, "events": []}
+        )
+        made = adopt(self.state.section, edit)
+        assert bool(made.left) == (self.state.section[slip] != edit[slip])
+        assert made.section["recovery_state"]["next_step"] == state.next_step
+        self.state = self.state._replace(section=made.section)
 
     def _decided(self, made: Decision) -> None:
         entry = {**made._asdict(), "affects_phases": list(made.affects_phases)}

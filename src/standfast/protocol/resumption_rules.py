@@ -96,15 +96,11 @@ def quality_trajectory(section: Section, trigger: GateIteration, results: Result
         problem = f"the gate `{one_line(gate, 80)}` has passed already"
         raise TriggerRefused(problem, remedy="Give what is judged anew a gate of its own.")
     passes = band(score) == PASS
-    history = before["score_history"]
-    others = [each for each in before["gates_remaining"] if each != gate]
-    is_new = len(others) == len(before["gates_remaining"])
-    unpassed = [*others, gate] if is_new else before["gates_remaining"]
+    history, remaining = before["score_history"], before["gates_remaining"]
+    unpassed = remaining if gate in remaining else [*remaining, gate]
     return {
-        "gates_completed": [*before["gates_completed"], gate]
-        if passes
-        else before["gates_completed"],
-        "gates_remaining": others if passes else unpassed,
+        "gates_completed": [*before["gates_completed"], *([gate] if passes else [])],
+        "gates_remaining": [each for each in unpassed if each != gate] if passes else unpassed,
         "current_gate": None if passes else gate,
         "current_gate_iteration": None if passes else next_iteration(section, gate),
         "score_history": {**history, gate: [*history.get(gate, []), float(score)]},

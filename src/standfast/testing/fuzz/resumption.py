@@ -10,6 +10,7 @@ from standfast.protocol.quality_gates import WEIGHTS, band, read_scores, weigh
 from standfast.protocol.resumption import apply, begin
 from standfast.protocol.resumption_check import validate
 from standfast.protocol.resumption_checkpoints import number_of
+from standfast.protocol.resumption_edits import adopt
 from standfast.protocol.resumption_migration import Around, migrate, version_of
 from standfast.protocol.resumption_triggers import PhaseComplete, Recovery
 from standfast.protocol.text import is_hidden
@@ -55,6 +56,10 @@ def _section(data: bytes) -> None:
     section = whole.get("resumption")
     findings = validate(section, document.lines, plain=document.plain)
     must(all(each.line > 0 and each.remedy for each in findings), "a finding that helps nobody")
+    if isinstance(section, dict):
+        adopted = adopt(_EMPTY.section, section)
+        must(validate(adopted.section) == [], "an edit that broke the section")
+        must(adopted.left or not findings or document.plain, "adopted with findings")
     if isinstance(section, dict) and version_of(section) is not None:
         made = migrate(section, Around(_TIME, "PLAN.md"))
         must(made.original == section, "the original is another")
