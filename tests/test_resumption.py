@@ -1,6 +1,7 @@
 """A trigger changes what its row of the matrix allows, as its cell says, and nothing else."""
 
 import copy
+import os
 import subprocess
 import sys
 import typing
@@ -33,6 +34,8 @@ from standfast.protocol.resumption_triggers import (
     ThresholdCrossing,
 )
 from standfast.protocol.trigger_values import read_trigger, write_trigger
+
+ROOT = Path(__file__).parents[1]
 
 # The protocol's table, written out once more: columns as there, T1 with files_to_read as settled.
 COLUMNS = (
@@ -133,6 +136,7 @@ def test_type_checker_refuses_what_a_row_forbids(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", "/dev/null", program.name],
         cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(ROOT / "src")},
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -152,6 +156,14 @@ def test_files_smuggled_into_a_phase_start_are_not_added() -> None:
     after = apply(before, PhaseStart(LATER, smuggled))
 
     assert after.section["files_to_read"] == before.section["files_to_read"]
+
+
+@pytest.mark.req("RES-17")
+def test_decision_smuggled_into_a_gate_is_not_applied() -> None:
+    smuggled: typing.Any = Applied("RD-001")
+
+    with pytest.raises(TriggerRefused, match="by T6"):
+        apply(lived(), iteration("qg-1", "0.9", smuggled))
 
 
 @pytest.mark.req("RES-05")

@@ -39,6 +39,8 @@ def decision_log(
     before: list[Section] = section["decision_log"]
     said = trigger.decision_log
     if isinstance(said, Applied):
+        if isinstance(trigger, GateIteration):  # its type says so too
+            raise TriggerRefused("a decision is applied by T6, not by a gate")
         return _set(before, "applied", (said.id,), "decision")
     if said is None:
         return before
