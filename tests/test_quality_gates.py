@@ -22,6 +22,7 @@ from standfast.protocol.quality_gates import (
     read_score,
     read_scores,
     verdict,
+    verdict_of,
     weigh,
 )
 
@@ -109,6 +110,7 @@ def test_three_failing_iterations_escalate(
 
     assert (judged.band, judged.escalates) == (band_now, escalates)
     assert judged.passes == (band_now == PASS)
+    assert verdict_of([float(each) for each in history]) == judged
 
 
 @pytest.mark.req("RES-07")

@@ -119,6 +119,12 @@ def verdict(score: Decimal, earlier: Iterable[Decimal] = ()) -> Verdict:
     return Verdict(score, now, escalates=now != PASS and failing >= FAILING_AT_MOST)
 
 
+def verdict_of(history: Sequence[float]) -> Verdict:
+    """The verdict on the last of a gate's scores, as `score_history` holds them."""
+    *earlier, last = (Decimal(repr(score)) for score in history)
+    return verdict(last, earlier)
+
+
 def lowest_dimension(results: Sequence[Result]) -> str | None:
     """The dimension that did worst over all results of all gates; the earlier named of equals."""
     if not results:
