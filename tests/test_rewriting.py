@@ -1,5 +1,6 @@
 """An agent's file is changed while others write it: their words are in the file or journalled."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from context_samples import ROLE, VALID
 from secret_samples import planted
-from standfast.errors import StandfastError, TooLarge, UnsafePath
+from standfast.errors import Conflict, StandfastError, TooLarge, UnsafePath
 from standfast.files import context_files, look, rewriting, swap
 from standfast.files.rewriting import Rewritten, rewrite
 from standfast.journal import reading
@@ -228,19 +229,19 @@ def test_no_line_of_a_racing_editor_is_lost(
     journal: Journal, tmp_path: Path, file: Path, how: str
 ) -> None:
     editor = subprocess.Popen(
-        [sys.executable, EDITOR, str(file), "400", how], stdout=subprocess.PIPE, encoding="utf-8"
+        [sys.executable, EDITOR, str(file), "1500", how], stdout=subprocess.PIPE, encoding="utf-8"
     )
-    calls = swaps = 0
+    calls = 0
     while editor.poll() is None:
         calls += 1
         mark = f"mark {calls}\n".encode()
-        done = changed(journal, tmp_path, lambda data, mark=mark: (data or b"") + mark)
-        swaps += done.before != done.after
+        with contextlib.suppress(Conflict):  # it saves all the time: a call may give up
+            changed(journal, tmp_path, lambda data, mark=mark: (data or b"") + mark)
     said, _ = editor.communicate()
     for _ in range(2):
         changed(journal, tmp_path)
 
     words = kept(journal).replace("\\n", "\n") + file.read_text("utf-8")
-    assert swaps > 5  # it was a race
-    assert len(said.splitlines()) == 400
+    assert len(words.split("mark ")) > 5  # it was a race
+    assert len(said.splitlines()) == 1_500
     assert [line for line in said.splitlines() if f"{line}\n" not in words] == []

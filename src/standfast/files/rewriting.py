@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from standfast import disk
+from standfast import clock, disk
 from standfast.errors import BadName, Conflict
 from standfast.files import context_files, displaced, drafts, look, swap
 from standfast.files.face import Face
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     Change = Callable[[bytes | None], bytes]
 
-_TRIES = 50
+# Every file that a call displaces is still watched when the next call looks at them all.
+_TRIES = displaced.WATCHED
+_PAUSE_S = 0.02  # whoever is in the middle of saving comes to an end
 
 
 class Rewritten(NamedTuple):
@@ -76,7 +78,12 @@ def _rewrite(journal: Journal, face: Face, change: Change, author: Author) -> Re
             _known(journal, face, taken)
             kept += found != there and not _holds(taken.data, found)
             found, there = taken.data, new
-    raise Conflict("something rewrites this file faster than it can be changed", file=face.path)
+            clock.pause(_PAUSE_S)
+    raise Conflict(
+        "something rewrites this file faster than it can be changed",
+        file=face.path,
+        remedy="Look at the file, and at `standfast journal kept`, which has every version of it.",
+    )
 
 
 def _late(
