@@ -471,3 +471,20 @@ def test_check_works_where_the_journal_cannot_be_written(
     finally:
         os.chmod(repo / ".git/standfast", 0o700)
     assert "1 of 4 valid" in told.stdout
+
+
+@pytest.mark.req("SEC-04")
+@pytest.mark.parametrize("before", [b"", b"\xff\xfe "])
+def test_secret_in_what_is_written_over_is_not_kept(
+    repo: Path, cli: Cli, session: Path, before: bytes
+) -> None:
+    key = b"sk-ant-api03-" + b"a1B2c3D4" * 8
+    (session / "retro-cdm-analysis.md").write_bytes(before + b"the key is " + key + b"\n")
+
+    assert run(cli, repo, "--role", "cdm-analysis").returncode == 0
+
+    (event,) = reading.events(journal_of(repo), reading.Filter(kind=keeping.KIND))
+    kept = keeping.kept(journal_of(repo), json.loads(event.payload)["digest"])
+    assert kept is not None
+    assert kept.startswith(before + b"the key is [redacted:")
+    assert key not in kept

@@ -26,10 +26,11 @@ _PART = 32 * 1024  # characters: as escapes they are six times as many, and one 
 def keep(tx: Writing, path: str, data: bytes, why: str, author: Author = USER) -> str:
     """Keep what stands at *path*; returns the digest that it can be asked for by."""
     digest = hashlib.sha256(data).hexdigest()
+    clean = redact(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     try:
-        form, text = "text", redact(data.decode("utf-8"))
+        form, text = "text", clean.decode("utf-8")
     except UnicodeDecodeError:
-        form, text = "base64", base64.b64encode(data).decode("ascii")
+        form, text = "base64", base64.b64encode(clean).decode("ascii")
     parts = [text[at : at + _PART] for at in range(0, len(text), _PART)] or [""]
     for number, part in enumerate(parts, 1):
         about = {"path": path, "digest": digest, "part": number, "parts": len(parts)}
