@@ -46,9 +46,9 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         "Protocol files",
         (
             Command("outputs", "whether the agents of a stage really finished"),
+            Command("context", "the context file and the lifecycle of an agent's role"),
             Command("stage", "launch what a stage lacks, check it, apply the gate"),
             Command("live-state", "which session of a workflow is the live one"),
-            Command("context", "the context file and the lifecycle of an agent's role"),
         ),
     ),
     (

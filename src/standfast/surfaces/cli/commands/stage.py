@@ -40,8 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stale", action="store_true", help="make stale outputs anew as well")
     parser.add_argument("--parallel", type=int, default=4, help="agents at once (4)")
     parser.add_argument("--time", type=float, default=3600, help="seconds for each agent (3600)")
-    parser.add_argument("runner", nargs="+", metavar="-- RUNNER",
-                        help="the agent's program: the prompt comes on stdin")  # fmt: skip
+    parser.add_argument("runner", nargs="+", metavar="RUNNER",
+                        help="after `--`: the agent's program; the prompt comes on stdin")  # fmt: skip
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
