@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--parallel", type=int, default=4, help="agents at once (4)")
     parser.add_argument("--time", type=float, default=3600, help="seconds for each agent (3600)")
     parser.add_argument("runner", nargs="+", metavar="RUNNER",
-                        help="after `--`: the agent's program; the prompt comes on stdin")  # fmt: skip
+                        help="after `--`: an agent's program; the prompt is its stdin")  # fmt: skip
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
