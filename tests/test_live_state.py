@@ -38,6 +38,8 @@ def test_order_is_pointer_then_session_file_then_root(repo: Path, cli: Cli) -> N
     other = put(repo, "elsewhere.yaml", "live: {session_id: s1, dir: .cwf/projects/one}\n")
     told = cli("live-state", "resolve", cwd=repo)
     assert (told.stdout, told.stderr, told.returncode) == (f"{other}\n", "", 0)
+    other.unlink()
+    assert "does not exist" in cli("live-state", "resolve", cwd=repo).stderr
 
 
 @pytest.mark.req("OUT-01")
@@ -114,9 +116,24 @@ def test_begin_makes_what_the_remedy_promises(repo: Path, cli: Cli) -> None:
     assert folder.is_dir()
     assert folder.name.endswith("-01-checkout")
     assert cli("outputs", "gate", "--stage", "plan", cwd=repo).returncode == 0
-    again = cli("live-state", "begin", "other", cwd=repo)
-    assert again.returncode != 0
-    assert live_state.session_dir(str(repo), {}) == str(folder)
+    again = Path(cli("live-state", "begin", "other", cwd=repo).stdout.strip())
+    assert again.name.endswith("-02-other")
+    assert live_state.session_dir(str(repo), {}) == str(again)
+    assert folder.is_dir()
+
+
+@pytest.mark.req("OUT-02")
+def test_begin_writes_over_nobody_elses_state(repo: Path, cli: Cli) -> None:
+    path = put(repo, ROOT, "live: {dir: x}\nmine: 1\n")
+    put(repo, "own.yaml", "live: {dir: y}\n")
+
+    refused = cli("live-state", "begin", "other", cwd=repo)
+    named = cli("live-state", "begin", "q", cwd=repo, env={"CWF_STATE_FILE": "new.yaml"})
+
+    assert refused.returncode != 0
+    assert path.read_text(encoding="utf-8") == "live: {dir: x}\nmine: 1\n"
+    assert named.returncode == 0
+    assert resolved(repo, CWF_STATE_FILE="new.yaml") == "new.yaml"
 
 
 @pytest.mark.req("OUT-01")

@@ -139,7 +139,7 @@ def test_name_that_would_leave_the_directory_is_refused(role: str) -> None:
 
 @pytest.mark.req("OUT-20")
 def test_two_agents_for_one_file_are_refused_before_launch(tmp_path: Path) -> None:
-    wanted = files.Wanted(stages.stage("retro"), str(tmp_path), others=("notes", "Notes"))
+    wanted = files.Wanted(stages.stage("retro"), str(tmp_path), next=("notes", "Notes"))
 
     with pytest.raises(WrongUsage, match="both write"):
         files.expected(Journal(str(tmp_path / "journal")), wanted)

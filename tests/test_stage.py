@@ -12,6 +12,7 @@ import pytest
 from conftest import Cli
 from standfast.journal import keeping, reading
 from standfast.journal import outputs as recorded
+from standfast.journal.author import Author
 from standfast.journal.store import Journal
 from standfast.protocol import gates
 from standfast.protocol.gates import Output
@@ -275,11 +276,182 @@ def test_role_without_a_task_is_refused_before_anything_begins(
     taken = cli(*arguments, "--role", "expert-alpha", "--", *RUNNER, cwd=repo)
 
     assert refused.returncode == 2
-    assert taken.returncode == 0
+    assert "retro-expert-alpha.md" not in taken.stdout
     assert launches(repo) == ["expert-alpha 1"]
 
 
+@pytest.mark.req("OUT-04", "OUT-05")
+def test_stale_output_that_is_not_made_anew_never_passes_for_fresh(
+    repo: Path, cli: Cli, session: Path
+) -> None:
+    run(cli, repo, "--role", "cdm-analysis")
+    (repo / "task.md").write_text("Look at something else.\n", encoding="utf-8")
+    (repo / "how.txt").write_text("silent", encoding="utf-8")
+
+    done = run(cli, repo, "--role", "cdm-analysis", "--stale")
+
+    assert gate_lines(done.stdout) == ["PERSISTENCE_GATE=HARD_FAIL"]
+    assert "retro-cdm-analysis.md: missing" in done.stdout
+    assert "by the agent" in cli("journal", "kept", kept_digest(repo), cwd=repo).stdout
+
+
+def kept_digest(repo: Path) -> str:
+    (event, *_) = reading.events(journal_of(repo), reading.Filter(kind=keeping.KIND))
+    return str(json.loads(event.payload)["digest"])
+
+
+@pytest.mark.req("OUT-04")
+def test_output_of_another_agent_or_cut_before_it_was_made_anew_stays_stale(
+    repo: Path, cli: Cli, session: Path
+) -> None:
+    run(cli, repo, "--role", "cdm-analysis")
+    command = ("stage", "run", "--stage", "retro", "--role", "cdm-analysis", "--task", "task.md")
+
+    assert "stale" in cli(*command, "--", "true", cwd=repo).stdout  # another agent
+    journal = journal_of(repo)
+    with journal.writing() as tx:  # killed between the launch and anything that it did
+        path = str(session / "retro-cdm-analysis.md")
+        recorded.launch(tx, path, "retro", "other inputs", Author())
+    journal.close()
+    cli("outputs", "check", "--stage", "retro", cwd=repo)
+    assert "stale" in cli(*command, "--", "true", cwd=repo).stdout
+
+
+@pytest.mark.req("OUT-05")
+def test_relaunch_begins_without_the_old_file(repo: Path, cli: Cli, session: Path) -> None:
+    adds = f"printf 'part\\n' >> $STANDFAST_OUTPUT; test $STANDFAST_ATTEMPT = 2 && echo '{SENTINEL}' >> $STANDFAST_OUTPUT"  # noqa: E501
+
+    cli(
+        *("stage", "run", "--stage", "retro", "--role", "cdm-analysis", "--task", "task.md"),
+        *("--", "sh", "-c", adds),
+        cwd=repo,
+    )
+
+    made = (session / "retro-cdm-analysis.md").read_text(encoding="utf-8")
+    assert made == f"part\n{SENTINEL}\n"
+
+
+@pytest.mark.req("OUT-06", "OUT-21")
+@pytest.mark.parametrize("action", ["accept", "grant"])
+def test_agent_of_a_stage_may_not_let_itself_off(
+    repo: Path, cli: Cli, session: Path, action: str
+) -> None:
+    words = f"{sys.executable} -m standfast outputs {action} cdm-analysis --stage retro"
+
+    done = cli(
+        *("stage", "run", "--stage", "retro", "--role", "cdm-analysis", "--task", "task.md"),
+        *("--", "sh", "-c", words),
+        cwd=repo,
+    )
+
+    assert gate_lines(done.stdout) == ["PERSISTENCE_GATE=HARD_FAIL"]
+    told = [e.kind for e in reading.events(journal_of(repo), reading.Filter(kind="output"))]
+    assert told.count("output.launched") == 2
+    assert not {"output.accepted", "output.granted"} & set(told)
+
+
 # The gate.
+
+
+@pytest.mark.req("OUT-18", "OUT-19")
+def test_role_that_was_launched_and_failed_is_not_forgotten(
+    repo: Path, cli: Cli, session: Path
+) -> None:
+    (repo / "how.txt").write_text("torn", encoding="utf-8")
+    assert run(cli, repo, "--role", "licence-research", stage="plan").returncode == 1
+
+    told = cli("outputs", "gate", "--stage", "plan", cwd=repo)
+    other = cli("outputs", "gate", "--stage", "retro", "--mode", "light", cwd=repo)
+
+    assert gate_lines(told.stdout) == ["PERSISTENCE_GATE=HARD_FAIL"]
+    assert "plan-licence-research.md: no-sentinel" in told.stdout
+    assert gate_lines(other.stdout) == ["PERSISTENCE_GATE=PASS"]  # another stage's
+
+
+@pytest.mark.req("OUT-18")
+def test_gate_of_a_stage_is_the_same_whoever_asks(repo: Path, cli: Cli, session: Path) -> None:
+    part = run(cli, repo, "--role", "security", stage="review-code")
+    whole = cli("outputs", "gate", "--stage", "review-code", cwd=repo)
+
+    assert gate_lines(part.stdout) == gate_lines(whole.stdout) == ["PERSISTENCE_GATE=HARD_FAIL"]
+
+
+@pytest.mark.req("OUT-19")
+def test_light_mode_is_a_retro_and_hides_nothing_that_was_begun(
+    repo: Path, cli: Cli, session: Path
+) -> None:
+    (repo / "how.txt").write_text("silent", encoding="utf-8")
+    assert (
+        cli("outputs", "gate", "--stage", "review-code", "--mode", "light", cwd=repo).returncode
+        == 2
+    )
+    assert run(cli, repo, "--mode", "light").returncode == 2  # nothing is to be launched
+    run(cli, repo, "--role", "expert-alpha")
+
+    told = cli("outputs", "gate", "--stage", "retro", "--mode", "light", cwd=repo)
+
+    assert gate_lines(told.stdout) == ["PERSISTENCE_GATE=SOFT_CONTINUE"]
+    assert "retro-expert-alpha.md is left out: missing" in told.stdout
+
+
+@pytest.mark.req("OUT-07")
+def test_gate_says_that_an_agent_is_still_at_work(repo: Path, cli: Cli, session: Path) -> None:
+    stage = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "standfast", "stage", "run", "--stage", "retro"),
+            *("--role", "cdm-analysis", "--task", "task.md", "--"),
+            *("sh", "-c", "echo $$ > pid.draft; mv pid.draft pid; sleep 600"),
+        ],
+        cwd=repo,
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    while not (repo / "pid").exists():
+        assert stage.poll() is None
+
+    told = cli("outputs", "gate", "--stage", "retro", cwd=repo)
+    listed = cli("outputs", "check", "--stage", "retro", cwd=repo)
+    stage.send_signal(signal.SIGINT)
+    stage.wait(timeout=30)
+
+    assert "still at work on retro-cdm-analysis.md" in told.stdout
+    assert "A person may grant" not in told.stdout
+    assert "AT WORK" in listed.stdout
+
+
+@pytest.mark.req("OUT-17")
+def test_what_is_in_the_way_is_to_be_moved_not_launched(
+    repo: Path, cli: Cli, session: Path
+) -> None:
+    (session / "retro-cdm-analysis.md").mkdir()
+
+    told = cli("outputs", "gate", "--stage", "retro", cwd=repo)
+
+    assert "move away what stands at retro-cdm-analysis.md" in told.stdout
+    assert "A launch is left" not in told.stdout
+
+
+@pytest.mark.req("OUT-21")
+def test_slip_of_the_pen_and_valid_outputs_are_not_accepted(
+    repo: Path, cli: Cli, session: Path
+) -> None:
+    (session / "retro-cdm-analysis.md").write_text(GOOD, encoding="utf-8")
+
+    slip = cli("outputs", "accept", "cdm-analisis", "--stage", "retro", cwd=repo)
+    valid = cli("outputs", "accept", "cdm-analysis", "--stage", "retro", cwd=repo)
+
+    assert slip.returncode == valid.returncode == 2
+    assert "cdm-analysis" in slip.stderr
+    assert "is valid" in valid.stderr
+
+
+def test_named_roles_are_the_ones_that_are_asked_about(repo: Path, cli: Cli, session: Path) -> None:
+    (session / "review-security-code.md").write_text(GOOD, encoding="utf-8")
+
+    told = cli("outputs", "check", "security", "--stage", "review-code", cwd=repo)
+
+    assert told.returncode == 0
+    assert "1 of 1 valid" in told.stdout
 
 
 def output(name: str, tier: str, fault: str | None, **more: object) -> Output:
@@ -291,7 +463,9 @@ def test_one_verdict_hard_before_soft_before_pass() -> None:
     good, bad = output("a", "critical", None), output("b", "critical", "empty")
     soft = output("c", "soft", "no-sentinel")
 
-    assert gates.decide([]).line == "PERSISTENCE_GATE=SKIP_NO_GAP"
+    assert gates.decide([], skips=True).line == "PERSISTENCE_GATE=SKIP_NO_GAP"
+    assert gates.decide([]).line == "PERSISTENCE_GATE=PASS"
+    assert gates.decide([good], skips=True).line == "PERSISTENCE_GATE=PASS"
     assert gates.decide([good]).line == "PERSISTENCE_GATE=PASS"
     assert gates.decide([good, soft]).line == "PERSISTENCE_GATE=SOFT_CONTINUE"
     hard = gates.decide([soft, good, bad])

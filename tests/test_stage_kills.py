@@ -35,6 +35,7 @@ pytestmark = pytest.mark.alone
 
 KILLS = 200
 ROLES = {"good": "critical", "torn-once": "critical", "always-torn": "soft", "old": "critical"}
+OLD = b"cut off yesterd"
 STAGE = stages.Stage("audit", "audit", ROLES)
 AGENT = f"""
 echo $$ >> pids
@@ -58,7 +59,7 @@ class Ground:
         (folder / "found").mkdir()
         self.journal_folder = str(folder / "journal")
         self.wanted = Wanted(STAGE, str(self.session))
-        (self.session / "audit-old.md").write_text("cut off yesterd", encoding="utf-8")
+        (self.session / "audit-old.md").write_bytes(OLD)
 
     def begin(self, launch: Launch) -> Running:
         told = {
@@ -180,6 +181,8 @@ def judge(ground: Ground, verdict: str) -> None:
         data = found.read_bytes()
         assert fault(data) is not None, "a valid output was written over"
         assert sha256(data).hexdigest() in kept, "what was written over is not in the journal"
+    if times["old"]:
+        assert sha256(OLD).hexdigest() in kept, "what was taken away is not in the journal"
     for role, launched in times.items():
         known = journal.query("SELECT value ->> 'times' FROM cells WHERE key = ?", (
             f"output.launched:{ground.wanted.path(role)}",))  # fmt: skip

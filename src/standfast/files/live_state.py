@@ -11,7 +11,7 @@ from standfast.errors import BadName, NoLiveState, UnsafePath
 from standfast.protocol import ids, live_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from standfast.protocol.live_state import Live
 
@@ -27,13 +27,21 @@ class Resolved(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def session_dir(root: str, environ: Mapping[str, str], given: str | None = None) -> str:
+def session_dir(
+    root: str,
+    environ: Mapping[str, str],
+    given: str | None = None,
+    *,
+    tell: Callable[[str], None] = lambda _: None,
+) -> str:
     """The session's directory: as given, as the environment says, else as the live state says."""
     said = given or environ.get(SESSION_DIR)
     if said:
         what = "--session-dir" if given else SESSION_DIR
         return _folder(os.path.abspath(os.path.join(root, said) if not given else said), what)
     found = resolve(root, environ)
+    for warning in found.warnings:
+        tell(warning)
     if found.live.dir is None:
         raise NoLiveState(
             "the live state names no session directory: `live.dir` is not there",
@@ -48,7 +56,7 @@ def session_dir(root: str, environ: Mapping[str, str], given: str | None = None)
 
 def resolve(root: str, environ: Mapping[str, str]) -> Resolved:
     """The effective live-state file: the one pointed to, the session's own, else the root's."""
-    at = _root_file(root, environ)
+    at = root_file(root, environ)
     data = _read(root, at)
     path = os.path.join(root, at)
     if data is None:
@@ -61,6 +69,8 @@ def resolve(root: str, environ: Mapping[str, str]) -> Resolved:
     for candidate in _candidates(root, live, path):
         found = _read(root, candidate)
         if found is None:
+            if candidate == live.state_file:
+                warnings.append(f"{candidate}, which `live.state_file` names, does not exist")
             continue
         theirs = live_state.read(found, os.path.join(root, candidate))
         if live_state.is_stale(live, theirs, candidate):
@@ -85,7 +95,7 @@ def _candidates(root: str, live: Live, path: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _root_file(root: str, environ: Mapping[str, str]) -> str:
+def root_file(root: str, environ: Mapping[str, str]) -> str:
     """Where the root state is; the project's own files speak before the environment."""
     for name in live_state.CONFIG_FILES:
         data = _read(root, name)

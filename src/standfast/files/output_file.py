@@ -12,7 +12,9 @@ from standfast import disk
 from standfast.errors import DiskFailed, TooLarge
 from standfast.protocol import outputs
 
-_NO_FILE = frozenset({errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.ENOTDIR, errno.ENODEV})
+_NO_FILE = frozenset(
+    {errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.ENOTDIR, errno.ENODEV, errno.EACCES, errno.EPERM}
+)
 
 
 class Seen:
@@ -34,7 +36,7 @@ def _digest(data: bytes) -> str:
 
 
 def look(path: str) -> Seen:
-    """Read one output; a link, a FIFO or a folder is not a file."""
+    """Read one output; a link, a FIFO, a folder or what may not be read is not a file to us."""
     try:
         fd = disk.open_regular(path)
     except FileNotFoundError:

@@ -13,7 +13,7 @@ from standfast.protocol import outputs, stages
 from standfast.protocol.gates import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from standfast.files.output_file import Seen
     from standfast.journal.author import Author
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 class Wanted(NamedTuple):
-    """Which outputs are asked about: a stage's own, those that were launched, and any others."""
+    """Which outputs are asked about: those of a stage, or of some roles of it alone."""
 
     stage: Stage
     folder: str  # the session's directory
     mode: str = stages.DEEP
-    launched: tuple[str, ...] = ()  # roles, where somebody says which
-    others: tuple[str, ...] = ()  # roles that the stage does not declare
+    only: tuple[str, ...] = ()  # roles, where somebody says which were begun
+    next: tuple[str, ...] = ()  # roles that are about to be launched
 
     def path(self, role: str) -> str:
         """Where the output of a role belongs."""
@@ -48,18 +48,27 @@ def expected(
     *inputs* holds the fingerprint of what each role's output is to be made from.
     """
     found = []
-    for role in _roles(wanted):
+    for role in _roles(journal, wanted):
         output = _output(journal, wanted, role, (inputs or {}).get(role, ""))
         if _is_expected(wanted, output):
             found.append(output)
     return found
 
 
-def _roles(wanted: Wanted) -> list[str]:
-    roles = [*wanted.stage.tiers, *wanted.launched, *wanted.others]
-    _refuse_shared_names(wanted.stage, wanted.launched)
-    _refuse_shared_names(wanted.stage, wanted.others)
-    return list(dict.fromkeys(roles))
+def _roles(journal: Journal, wanted: Wanted) -> list[str]:
+    _refuse_shared_names(wanted.stage, wanted.only)
+    _refuse_shared_names(wanted.stage, wanted.next)
+    if wanted.only:
+        return list(wanted.only)
+    return list(dict.fromkeys([*wanted.stage.tiers, *wanted.next, *_begun(journal, wanted)]))
+
+
+def _begun(journal: Journal, wanted: Wanted) -> Iterator[str]:
+    """Roles of this stage that were launched before, declared or not: none is forgotten."""
+    for path, stage in recorded.launched_in(journal, wanted.folder):
+        role = wanted.stage.role_of(os.path.basename(path))
+        if role is not None and stage in {None, wanted.stage.name}:
+            yield role
 
 
 def _refuse_shared_names(stage: Stage, roles: Iterable[str]) -> None:
@@ -73,12 +82,12 @@ def _refuse_shared_names(stage: Stage, roles: Iterable[str]) -> None:
 
 
 def _is_expected(wanted: Wanted, output: Output) -> bool:
-    """A stage may expect only what was begun: by its own word, the journal's, or a file's."""
-    if output.role in wanted.others or output.role in wanted.launched:
+    """Some stages expect only what was begun: by somebody's word, the journal's, or a file's."""
+    if wanted.only or output.role in wanted.next:
         return True
-    if wanted.launched or wanted.stage.expects == stages.LAUNCHED:
-        return output.launches > 0 or (not wanted.launched and output.fault != outputs.MISSING)
-    return not (wanted.mode == stages.LIGHT and output.fault == outputs.MISSING)
+    if wanted.stage.expects == stages.LAUNCHED or wanted.mode == stages.LIGHT:
+        return output.launches > 0 or output.fault != outputs.MISSING
+    return True
 
 
 def _output(journal: Journal, wanted: Wanted, role: str, inputs: str) -> Output:

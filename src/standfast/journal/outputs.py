@@ -72,12 +72,31 @@ def receive(journal: Journal, path: str, receipt: dict[str, object], author: Aut
     """Keep the receipt of a valid output; the same one is not written twice."""
     with journal.writing() as tx:
         before = known(journal, path)
-        if before.inputs and "inputs" not in receipt:
-            receipt = {**receipt, "inputs": before.inputs}
+        if "inputs" not in receipt and (inputs := _made_from(before, receipt)):
+            receipt = {**receipt, "inputs": inputs}
         if _same(before.receipt, receipt):
             return False
         tx.append("output.received", {"path": path, **receipt}, author)
     return True
+
+
+def _made_from(before: Known, receipt: dict[str, object]) -> object:
+    """The same bytes were made from what they were made from; others, from the last launch's."""
+    had = before.receipt or {}
+    return had.get("inputs") if had.get("digest") == receipt["digest"] else before.inputs
+
+
+def launched_in(journal: Journal, folder: str) -> list[tuple[str, str | None]]:
+    """Every output below *folder* that was ever launched, and for which stage, if that was said."""
+    first = f"output.launched:{folder}/"
+    try:
+        rows = journal.query(
+            "SELECT value ->> 'path', value ->> 'stage' FROM cells WHERE key > ? AND key < ?",
+            (first, f"{first[:-1]}0"),
+        )
+    except NothingFound:
+        return []
+    return [(str(path), stage) for path, stage in rows]
 
 
 def _same(before: dict[str, object] | None, receipt: dict[str, object]) -> bool:

@@ -63,9 +63,9 @@ class Gate(NamedTuple):
         return self.verdict != HARD_FAIL
 
 
-def decide(found: Sequence[Output]) -> Gate:
-    """The one verdict for a stage; no expected outputs at all means that there was no gap."""
-    if not found:
+def decide(found: Sequence[Output], *, skips: bool = False) -> Gate:
+    """The one verdict for a stage; one that *skips* and launched nothing had no gap to fill."""
+    if skips and not found:
         return Gate(SKIP_NO_GAP)
     invalid = [output for output in found if not output.is_valid]
     failed = tuple(each for each in invalid if each.tier == CRITICAL and not each.accepted)

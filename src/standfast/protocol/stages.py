@@ -36,6 +36,13 @@ class Stage(NamedTuple):
         """The file that an agent in that role leaves behind."""
         return outputs.file_name(self.skill, role, self.suffix)
 
+    def role_of(self, name: str) -> str | None:
+        """Whose output a file of that name is; None if it is none of this stage's."""
+        start, end = f"{self.skill}-", f"{self.suffix}.md"
+        if not (name.startswith(start) and name.endswith(end)):
+            return None
+        return name[len(start) : -len(end)] or None
+
     def tier(self, role: str, mode: str = DEEP) -> str:
         """How much it matters; an output that nobody declared is critical."""
         if mode == LIGHT and role in self.deep_only:

@@ -46,11 +46,12 @@ class Launch(NamedTuple):
 
 
 class Agents(NamedTuple):
-    """How agents are begun, and how many at once for how long."""
+    """How agents are begun, how many at once and for how long, and who they are."""
 
     begin: Callable[[Launch], Running]
     parallel: int
     time_s: float
+    name: str = ""  # another agent would make another output
 
 
 class Job(NamedTuple):
@@ -125,7 +126,7 @@ def wait_until_idle(
     os.close(_lock(journal, path, wait_s, tell))
 
 
-def _is_idle(journal: Journal, path: str) -> bool:
+def is_idle(journal: Journal, path: str) -> bool:
     """Whether no process of an agent has this output's lock."""
     fd = locks.open_lock(_lock_file(journal, path))
     try:
@@ -173,10 +174,21 @@ def _journal_intent(journal: Journal, stage: str, job: Job, author: Author) -> i
         if aside is not None:
             tx.append(keeping.KIND, {"path": path, "size": seen.size, "moved": aside}, author)
         recorded.launch(tx, path, stage, job.inputs, author)
-    if aside is not None:
-        os.rename(path, aside)  # too large for the journal: the whole of it is kept beside it
-        disk.sync_folder(os.path.dirname(aside))
+    _clear(path, aside)
     return known.launches + 1
+
+
+def _clear(path: str, aside: str | None) -> None:
+    """An agent begins with no file: what it does not write cannot pass for its work.
+
+    The old contents are in the journal; those too large for it are kept whole beside it.
+    """
+    if aside is None:
+        disk.forget(path)
+    else:
+        os.rename(path, aside)
+        disk.sync_folder(os.path.dirname(aside))
+    disk.sync_folder(os.path.dirname(path))
 
 
 def _aside(journal: Journal, path: str) -> str:
@@ -197,7 +209,7 @@ def _see_to_end(
         late = clock.monotonic_ns() / 1e9 > until
         seen = files.look(*os.path.split(path)) if status is not None else None
         # One that forked and left may still be writing: its lock tells.
-        is_over = seen is not None and (seen.fault is None or _is_idle(journal, path))
+        is_over = seen is not None and (seen.fault is None or is_idle(journal, path))
         if not (is_over or late):
             continue
         words = redact(agent.last_words(_TAIL))

@@ -10,7 +10,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from standfast.files import outputs as files
-from standfast.protocol import gates, outputs
+from standfast.protocol import gates, outputs, stages
 from standfast.run.launching import Job, launch_all, wait_until_idle
 
 if TYPE_CHECKING:
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from standfast.run.launching import Agents
 
 
-def fingerprint(role: str, prompt: str, inputs: Sequence[bytes] = ()) -> str:
-    """What an output is made from: change any of it, and a valid output is a stale one."""
-    parts = [role.encode(), prompt.encode("utf-8", "surrogatepass"), *inputs]
+def fingerprint(role: str, prompt: str, agent: str = "", inputs: Sequence[bytes] = ()) -> str:
+    """What an output is made from, and by whom: change any of it, and it is a stale one."""
+    texts = [text.encode("utf-8", "surrogatepass") for text in (role, prompt, agent)]
+    parts = [*texts, *inputs]
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
 
@@ -42,7 +43,9 @@ def run(
 ) -> tuple[list[Output], Gate]:
     """Take a stage through its gate: *tasks* holds what each role is asked to do."""
     prompts = {role: outputs.prompt(task, wanted.path(role)) for role, task in tasks.items()}
-    made_from = {role: fingerprint(role, text, inputs) for role, text in prompts.items()}
+    made_from = {
+        role: fingerprint(role, text, agents.name, inputs) for role, text in prompts.items()
+    }
     found = _settled(journal, wanted, author, made_from, agents, tell)
     for round_ in range(outputs.LAUNCHES):
         lacking = [
@@ -85,9 +88,14 @@ def look(
     return found
 
 
+def decide(wanted: Wanted, found: Sequence[Output]) -> Gate:
+    """Whether a stage goes on with what was found."""
+    return gates.decide(found, skips=wanted.stage.expects == stages.LAUNCHED)
+
+
 def gate(journal: Journal, wanted: Wanted, found: Sequence[Output], author: Author) -> Gate:
     """Decide, and let the journal know."""
-    decided = gates.decide(found)
+    decided = decide(wanted, found)
     about = {
         "stage": wanted.stage.name,
         "dir": wanted.folder,

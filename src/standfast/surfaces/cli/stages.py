@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
+from standfast import disk
 from standfast.errors import WrongUsage
 from standfast.files import live_state
 from standfast.files.outputs import Wanted
 from standfast.journal.author import Author
-from standfast.protocol import ids, stages
+from standfast.protocol import ids, outputs, stages
+from standfast.protocol.text import printable
+from standfast.run import launching
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -17,6 +22,9 @@ if TYPE_CHECKING:
 
     from standfast.protocol.gates import Gate, Output
     from standfast.surfaces.cli.context import Context
+
+
+_LIMIT = 4 * 1024 * 1024
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,27 +38,30 @@ def wanted(
     context: Context,
     arguments: argparse.Namespace,
     *,
-    launched: Sequence[str] = (),
-    others: Sequence[str] = (),
+    only: Sequence[str] = (),
 ) -> Wanted:
     """The stage and the session's directory that the command is about."""
     stage = stages.stage(arguments.stage, context.config.stages)
+    if arguments.mode == stages.LIGHT and not stage.deep_only:
+        raise WrongUsage(f"stage `{stage.name}` has no mode `{stages.LIGHT}`")
+    given = arguments.session_dir
+    if given is not None:
+        given = os.path.join(context.directory, given)
     return Wanted(
         stage=stage,
-        folder=live_state.session_dir(
-            context.place.root, context.environ, given=arguments.session_dir
-        ),
+        folder=live_state.session_dir(context.place.root, context.environ, given, tell=_warn),
         mode=arguments.mode,
-        launched=tuple(role_of(stage, each) for each in launched),
-        others=tuple(role_of(stage, each) for each in others),
+        only=tuple(dict.fromkeys(role_of(stage, each) for each in only)),
     )
+
+
+def _warn(words: str) -> None:
+    print(printable(f"warning: {words}"), file=sys.stderr)
 
 
 def role_of(stage: stages.Stage, said: str) -> str:
     """A role, said as itself or as the file that it writes."""
-    start, end = f"{stage.skill}-", f"{stage.suffix}.md"
-    if said.startswith(start) and said.endswith(end):
-        said = said[len(start) : -len(end)]
+    said = stage.role_of(said) or said
     if "/" in said or said.endswith(".md"):
         raise WrongUsage(f"`{said}` is no role of stage `{stage.name}`")
     return ids.role(said)
@@ -64,15 +75,17 @@ def author(context: Context, actor: str = "standfast") -> Author:
 def rows(context: Context, found: Sequence[Output]) -> str:
     """A table of outputs."""
     return context.screen.table(
-        [(state(each), each.name, each.tier, about(each)) for each in found],
+        [(state(context, each), each.name, each.tier, about(each)) for each in found],
         ("strong", "", "dim", "dim"),
     )
 
 
-def state(output: Output) -> str:
+def state(context: Context, output: Output) -> str:
     """One word for what became of it."""
     if output.is_valid:
         return "STALE" if output.stale else "VALID"
+    if at_work(context, output):
+        return "AT WORK"
     return "ACCEPTED" if output.accepted else "INVALID"
 
 
@@ -88,10 +101,17 @@ def about(output: Output) -> str:
     return ", ".join(said)
 
 
-def show_gate(context: Context, wanted: Wanted, found: Sequence[Output], gate: Gate) -> int:
+def show_gate(
+    context: Context,
+    wanted: Wanted,
+    found: Sequence[Output],
+    gate: Gate,
+    *,
+    judged: bool = False,
+) -> int:
     """Every invalid file with its reason, a note for each omission, and the one line."""
     if context.json:
-        print(json_line({**as_dict(wanted, found), "gate": gate.verdict}))
+        print(json_line({**as_dict(wanted, found, judged=judged), "gate": gate.verdict}))
         return 0 if gate.is_open else 1
     for output in gate.failed:
         print(context.screen.paint(f"failed: {output.path}: {output.fault}", "bad"))
@@ -101,27 +121,41 @@ def show_gate(context: Context, wanted: Wanted, found: Sequence[Output], gate: G
     for output in found:
         if output.stale:
             print(f"stale: {output.name} was made from other inputs; --stale makes it anew")
-    for line in _next(wanted, gate):
+    for line in _next(context, wanted, gate):
         print(line)
     print(gate.line)
     return 0 if gate.is_open else 1
 
 
-def _next(wanted: Wanted, gate: Gate) -> Iterator[str]:
+def _next(context: Context, wanted: Wanted, gate: Gate) -> Iterator[str]:
     """What can be done about the outputs that keep the gate closed."""
-    left = " ".join(output.role for output in gate.failed if output.left)
-    if left:
+    busy = [each for each in gate.failed if at_work(context, each)]
+    in_the_way = [each for each in gate.failed if each.fault == outputs.NOT_A_FILE]
+    lacking = [each for each in gate.failed if each not in busy and each not in in_the_way]
+    if busy:
+        yield f"An agent is still at work on {_names(busy)}: ask again when it has ended."
+    if in_the_way:
+        yield f"No file that can be written: move away what stands at {_names(in_the_way)}."
+    if left := " ".join(output.role for output in lacking if output.left):
         yield f"A launch is left for {left}: launch again, then ask for the gate once more."
-    used_up = " ".join(output.role for output in gate.failed if not output.left)
-    if used_up:
+    if used_up := " ".join(output.role for output in lacking if not output.left):
         yield (
             f"No launch is left for {used_up}. A person may grant one or accept the omission:"
             f" `standfast outputs grant` or `accept`, with `--stage {wanted.stage.name} ROLE`."
         )
 
 
-def as_dict(wanted: Wanted, found: Sequence[Output]) -> dict[str, object]:
-    """What `--json` prints of a stage."""
+def _names(found: Sequence[Output]) -> str:
+    return ", ".join(output.name for output in found)
+
+
+def at_work(context: Context, output: Output) -> bool:
+    """Whether a process of an agent has this output in its hands."""
+    return bool(output.launches) and not launching.is_idle(context.journal, output.path)
+
+
+def as_dict(wanted: Wanted, found: Sequence[Output], *, judged: bool = False) -> dict[str, object]:
+    """What `--json` prints of a stage; only who knows the inputs can judge what is stale."""
     return {
         "stage": wanted.stage.name,
         "dir": wanted.folder,
@@ -133,7 +167,7 @@ def as_dict(wanted: Wanted, found: Sequence[Output]) -> dict[str, object]:
                 "tier": each.tier,
                 "valid": each.is_valid,
                 "reason": each.fault,
-                "stale": each.stale,
+                "stale": each.stale if judged else None,
                 "digest": each.digest or None,
                 "size": each.size,
                 "launches": each.launches,
@@ -143,3 +177,12 @@ def as_dict(wanted: Wanted, found: Sequence[Output]) -> dict[str, object]:
             for each in found
         ],
     }
+
+
+def read(context: Context, path: str) -> bytes:
+    """A file that the command line names: a task, or what outputs are made from."""
+    at = os.path.join(context.directory, path)
+    try:
+        return disk.read_regular(at, limit=_LIMIT)
+    except FileNotFoundError as error:
+        raise WrongUsage("there is no such file", file=at) from error

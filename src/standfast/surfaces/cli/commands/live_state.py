@@ -11,7 +11,6 @@ from standfast import clock, disk
 from standfast.errors import Conflict, WrongUsage
 from standfast.files import live_state
 from standfast.protocol import ids
-from standfast.protocol.live_state import ROOT_FILE
 from standfast.protocol.text import printable
 from standfast.surfaces.cli.screen import json_line
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
 
 _PROJECTS = ".cwf/projects"
+_TEXT = 'live:\n  session_id: "{session}"\n  dir: "{dir}"\n'
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,34 +46,48 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _begin(context: Context, title: str | None) -> int:
-    """Make a session's directory and the root state that names it; never over an existing one."""
+    """Make a session's directory and the root state that names it; never over somebody else's."""
     root = context.place.root
-    name = ids.slug(title or "session")
-    path = os.path.join(root, ROOT_FILE)
-    if os.path.lexists(path):
+    name = ids.name(title or "session", what="title")
+    path = os.path.join(root, live_state.root_file(root, context.environ))
+    is_ours = os.path.lexists(path) and _is_ours(path)
+    if os.path.lexists(path) and not is_ours:
         raise Conflict(
-            "there is a live state already",
+            "there is a live state already, with more in it than we would write",
             file=path,
             remedy="Change `live.dir` there, or look at it with `standfast live-state resolve`.",
         )
+    disk.make_folder(os.path.dirname(path))
     relative = _new_folder(root, name)
-    session = os.path.basename(relative)
-    text = f'live:\n  session_id: "{session}"\n  dir: "{relative}"\n'
+    text = _TEXT.format(session=os.path.basename(relative), dir=relative).encode()
     try:
-        disk.create(path, text.encode(), mode=0o644)
+        if is_ours:  # the session before stays where it is
+            disk.replace(path, text, mode=0o644)
+        else:
+            disk.create(path, text, mode=0o644)
+            disk.sync_folder(os.path.dirname(path))
     except FileExistsError:
         raise Conflict("another command has just begun a session", file=path) from None
-    disk.sync_folder(os.path.dirname(path))
     made = os.path.join(root, relative)
     print(json_line({"path": path, "dir": made}) if context.json else made)
     return 0
 
 
+def _is_ours(path: str) -> bool:
+    """Whether a state file is one that an earlier `begin` wrote, and nobody has touched."""
+    text = disk.read_regular(path).decode("utf-8", "replace")
+    found = text.partition('dir: "')[2].partition('"')[0]
+    return text == _TEXT.format(session=os.path.basename(found), dir=found)
+
+
 def _new_folder(root: str, name: str) -> str:
     """The next free number of today."""
     day = time.strftime("%y%m%d", time.localtime(clock.now_us() // clock.MICROSECONDS))
-    disk.make_folder(os.path.join(root, _PROJECTS))
-    for number in range(1, 100):
+    folder = os.path.join(root, _PROJECTS)
+    disk.make_folder(folder)
+    taken = [entry.split("-") for entry in os.listdir(folder) if entry.startswith(f"{day}-")]
+    first = max((int(parts[1]) for parts in taken if parts[1].isdecimal()), default=0) + 1
+    for number in range(first, 100):
         relative = f"{_PROJECTS}/{day}-{number:02d}-{name}"
         try:
             os.mkdir(os.path.join(root, relative))

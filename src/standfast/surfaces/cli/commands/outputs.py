@@ -6,11 +6,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from standfast import disk
 from standfast.errors import JournalUnwritable, PersonOnly, WrongUsage
 from standfast.files import outputs as files
 from standfast.journal import outputs as recorded
-from standfast.protocol import gates, ids, outputs
+from standfast.protocol import ids, outputs
 from standfast.run import stage as stages
 from standfast.surfaces.cli import stages as shown
 from standfast.surfaces.cli.screen import json_line
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 
 _TASK_LIMIT = 1024 * 1024
 # Set by coding agents for the commands that they run.
-_AGENTS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "STANDFAST_SESSION", "CODEX_SANDBOX")
-_MORE_AGENTS = ("GEMINI_CLI", "OPENCODE")
+_AGENTS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE")
+_OURS = ("STANDFAST_SESSION", "STANDFAST_OUTPUT")  # by a hook, and by `stage run`
 
 
 def configure(parser: Parser) -> None:
@@ -44,12 +43,14 @@ def configure(parser: Parser) -> None:
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Find the session's directory, then do it."""
+    if arguments.task is not None and arguments.action != "prompt":
+        raise WrongUsage("--task goes with `prompt`")
     return _ACTIONS[arguments.action](context, arguments)
 
 
 def _check(context: Context, arguments: argparse.Namespace) -> int:
     """Say of each output whether it is valid; 1 when one is not."""
-    wanted = shown.wanted(context, arguments, launched=arguments.launched, others=arguments.roles)
+    wanted = shown.wanted(context, arguments, only=[*arguments.roles, *arguments.launched])
     found = _look(context, wanted)
     valid = sum(output.is_valid for output in found)
     if context.json:
@@ -64,12 +65,12 @@ def _check(context: Context, arguments: argparse.Namespace) -> int:
 
 def _gate(context: Context, arguments: argparse.Namespace) -> int:
     """Decide whether the stage goes on."""
-    wanted = shown.wanted(context, arguments, launched=arguments.launched, others=arguments.roles)
+    wanted = shown.wanted(context, arguments, only=[*arguments.roles, *arguments.launched])
     found = _look(context, wanted)
     try:
         decided = stages.gate(context.journal, wanted, found, shown.author(context))
     except JournalUnwritable:
-        decided = gates.decide(found)
+        decided = stages.decide(wanted, found)
     status = shown.show_gate(context, wanted, found, decided)
     context.heal()
     return status
@@ -88,7 +89,7 @@ def _prompt(context: Context, arguments: argparse.Namespace) -> int:
     """Print what an agent must be told about its file, after its task if there is one."""
     wanted = shown.wanted(context, arguments)
     roles = _roles(wanted, arguments.roles)
-    task = _task(arguments.task)
+    task = _task(context, arguments.task)
     made = {role: outputs.prompt(task, wanted.path(role)) for role in roles}
     if context.json:
         print(json_line({wanted.stage.output(role): text for role, text in made.items()}))
@@ -97,12 +98,12 @@ def _prompt(context: Context, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _task(path: str | None) -> str:
+def _task(context: Context, path: str | None) -> str:
     if path is None:
         return ""
     if path == "-":
         return sys.stdin.read(_TASK_LIMIT)
-    return disk.read_regular(path, limit=_TASK_LIMIT).decode("utf-8", "replace")
+    return shown.read(context, path).decode("utf-8", "replace")
 
 
 def _roles(wanted: Wanted, said: list[str]) -> list[str]:
@@ -126,6 +127,7 @@ def _say(context: Context, arguments: argparse.Namespace, what: str) -> int:
     _refuse_agents(context)
     wanted = shown.wanted(context, arguments)
     roles = _roles(wanted, arguments.roles)
+    _refuse_needless(context, wanted, roles)
     author = shown.author(context, _who(context, arguments.by))
     context.may_write()
     tell = recorded.accept if what == "accepted" else recorded.grant
@@ -141,9 +143,23 @@ def _say(context: Context, arguments: argparse.Namespace, what: str) -> int:
     return 0
 
 
+def _refuse_needless(context: Context, wanted: Wanted, roles: list[str]) -> None:
+    """A slip of the pen would be believed, and a failure to come be let off beforehand."""
+    every = files.expected(context.journal, wanted._replace(only=()))
+    known = {*wanted.stage.tiers, *(output.role for output in every)}
+    for role in roles:
+        if role not in known:
+            names = ", ".join(sorted(known)) or "none"
+            problem = f"stage `{wanted.stage.name}` has no output of a role `{role}`"
+            raise WrongUsage(problem, remedy=f"There are {names}.")
+    valid = [output.name for output in every if output.is_valid and output.role in roles]
+    if valid:
+        raise WrongUsage(f"{', '.join(valid)} is valid: there is nothing to say")
+
+
 def _refuse_agents(context: Context) -> None:
     """An agent that could let itself off would be no gate at all."""
-    if any(context.environ.get(name) for name in (*_AGENTS, *_MORE_AGENTS)):
+    if any(context.environ.get(name) for name in (*_AGENTS, *_OURS)):
         raise PersonOnly("an agent asks for what only a person may say")
 
 

@@ -6,10 +6,11 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from standfast import clock, disk
+from standfast import clock
 from standfast.errors import WrongUsage
 from standfast.process import find_program
 from standfast.process.running import Running
+from standfast.protocol.stages import LIGHT
 from standfast.protocol.text import printable
 from standfast.run import stage
 from standfast.run.launching import Agents, Launch
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from standfast.files.outputs import Wanted
     from standfast.surfaces.cli.context import Context
 
-_LIMIT = 4 * 1024 * 1024
 _MOST_AT_ONCE = 64
 _LONGEST_S = 7 * 86_400
 
@@ -48,21 +48,21 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Take the stage through its gate; begun again after any crash it goes on where it was."""
     if not 0 < arguments.parallel <= _MOST_AT_ONCE or not 0 < arguments.time <= _LONGEST_S:
         raise WrongUsage(f"--parallel goes up to {_MOST_AT_ONCE}, --time up to {_LONGEST_S:,}")
-    wanted = shown.wanted(context, arguments, launched=arguments.role)
-    tasks = _tasks(wanted, arguments)
+    wanted = shown.wanted(context, arguments)
+    tasks = _tasks(context, wanted, arguments)
     find_program(arguments.runner[0], context.environ.get("PATH"))  # before anything is counted
     context.may_write()
     found, gate = stage.run(
         context.journal,
-        wanted._replace(launched=tuple(tasks)),
+        wanted._replace(next=tuple(tasks)),
         tasks,
-        Agents(_beginner(context, arguments.runner), arguments.parallel, arguments.time),
+        _agents(context, arguments),
         shown.author(context),
-        inputs=[_read(path) for path in arguments.input],
+        inputs=[shown.read(context, path) for path in arguments.input],
         stale_too=arguments.stale,
         tell=lambda words: _tell(context, words),
     )
-    status = shown.show_gate(context, wanted, found, gate)
+    status = shown.show_gate(context, wanted, found, gate, judged=True)
     context.heal()
     return status
 
@@ -74,25 +74,24 @@ def _tell(context: Context, words: str) -> None:
         )
 
 
-def _tasks(wanted: Wanted, arguments: argparse.Namespace) -> dict[str, str]:
+def _agents(context: Context, arguments: argparse.Namespace) -> Agents:
+    begin = _beginner(context, arguments.runner)
+    return Agents(begin, arguments.parallel, arguments.time, name="\0".join(arguments.runner))
+
+
+def _tasks(context: Context, wanted: Wanted, arguments: argparse.Namespace) -> dict[str, str]:
     """What each role is asked; a role without a task is refused before anything begins."""
-    roles = wanted.launched or tuple(wanted.stage.tiers)
+    every = () if arguments.mode == LIGHT else tuple(wanted.stage.tiers)
+    roles = [shown.role_of(wanted.stage, each) for each in arguments.role] or every
     if not roles:
-        raise WrongUsage(f"stage `{wanted.stage.name}` has no roles: name some with --role")
+        raise WrongUsage(f"nothing is to be launched in `{wanted.stage.name}`: name some --role")
     if arguments.task is not None:
-        return dict.fromkeys(roles, _text(arguments.task))
-    return {role: _text(os.path.join(arguments.tasks, f"{role}.md")) for role in roles}
+        return dict.fromkeys(roles, _text(context, arguments.task))
+    return {role: _text(context, os.path.join(arguments.tasks, f"{role}.md")) for role in roles}
 
 
-def _text(path: str) -> str:
-    return _read(path).decode("utf-8", "replace")
-
-
-def _read(path: str) -> bytes:
-    try:
-        return disk.read_regular(path, limit=_LIMIT)
-    except FileNotFoundError as error:
-        raise WrongUsage("there is no such file", file=path) from error
+def _text(context: Context, path: str) -> str:
+    return shown.read(context, path).decode("utf-8", "replace")
 
 
 def _beginner(context: Context, runner: list[str]) -> Callable[[Launch], Running]:
