@@ -148,6 +148,22 @@ class NotOurs(StandfastError):
     remedy = "Look at the file, and move it aside if it is not needed there."
 
 
+class SharedAnchor(BadDocument):
+    """An anchor ties a section that Standfast writes to the rest of its file."""
+
+    code = "SF124"
+    exit_status = 18
+    remedy = "Write the value out in place of the alias at the line named; the file was left alone."
+
+
+class NoPlace(BadDocument):
+    """A YAML file has no place where a section could stand and change nothing around it."""
+
+    code = "SF125"
+    exit_status = 19
+    remedy = "Mend the line named: the section needs a key and lines of its own at the top level."
+
+
 class TriggerRefused(StandfastError):
     """What a trigger says would break the rules of the resumption section; nothing was changed."""
 

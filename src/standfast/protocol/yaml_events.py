@@ -1,7 +1,9 @@
 """The steps a YAML parser takes through a text, as plain values that name their line.
 
 The one place that knows PyYAML. Everything the parser can raise leaves here as BadDocument, and
-what no document may hold at all (tags, a second document, control characters) is refused here.
+what no document may hold at all (a second document, control characters) is refused here. `steps`
+are for building values, and refuse tags; `places` are for changing a text, and take what a person
+may write.
 """
 
 import re
@@ -10,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import BadDocument
-from standfast.protocol.documents import line_at
+from standfast.protocol.documents import DEEPEST, line_at
 from standfast.protocol.text import one_line
 
 if TYPE_CHECKING:
@@ -41,6 +43,18 @@ class Kind(StrEnum):
     ALIAS = "alias"
 
 
+_KINDS = {
+    "ScalarEvent": Kind.SCALAR,
+    "SequenceStartEvent": Kind.LIST,
+    "MappingStartEvent": Kind.MAPPING,
+    "SequenceEndEvent": Kind.END,
+    "MappingEndEvent": Kind.END,
+    "DocumentEndEvent": Kind.END,
+    "AliasEvent": Kind.ALIAS,
+}
+_DEEPER = {Kind.LIST: 1, Kind.MAPPING: 1, Kind.END: -1}
+
+
 class Step(NamedTuple):
     """One step: *text* of a scalar, *anchor* of whatever has or uses one."""
 
@@ -51,8 +65,47 @@ class Step(NamedTuple):
     is_plain: bool = False
 
 
+class Place(NamedTuple):
+    """One step with where it stands; *style* is `{` of a flow collection, or a scalar's mark."""
+
+    kind: Kind
+    line: int
+    start: int
+    end: int
+    text: str
+    anchor: str | None
+    tag: str | None
+    style: str
+
+
 def steps(text: str, *, name: str) -> Iterator[Step]:
     """Yield the steps through the one document of *text*: none at all if it is empty."""
+    for event, line in _events(text, name=name):
+        _refuse_tags(event, name=name, line=line)
+        step = _step(event, line)
+        if step is not None:
+            yield step
+
+
+def places(text: str, *, name: str) -> list[Place]:
+    """List the steps through the one document with their offsets; the last is the document's end.
+
+    *text* has no byte order mark: the two parsers count it differently.
+    """
+    found: list[Place] = []
+    depth = 0
+    for event, line in _events(text, name=name):
+        place = _place(event, line)
+        if place is None:
+            continue
+        found.append(place)
+        depth += _DEEPER.get(place.kind, 0)
+        if depth > DEEPEST:
+            raise BadDocument(f"nested deeper than {DEEPEST} levels", file=name, line=line)
+    return found
+
+
+def _events(text: str, *, name: str) -> "Iterator[tuple[yaml.Event, int]]":
     import yaml  # late: only commands that read YAML pay for it
 
     odd = _NO_YAML.search(text)
@@ -66,10 +119,10 @@ def steps(text: str, *, name: str) -> Iterator[Step]:
         for event in yaml.parse(text, Loader=loader):
             line = event.start_mark.line + 1
             documents += isinstance(event, yaml.DocumentStartEvent)
-            _check(event, documents, name=name, line=line)
-            step = _step(event, line)
-            if step is not None:
-                yield step
+            if documents > 1:
+                problem = "a second document begins; only one is read"
+                raise BadDocument(problem, file=name, line=line)
+            yield event, line
     except yaml.YAMLError as error:
         raise _explained(error, text, name=name, line=line) from error
     except _ACCIDENTS as error:
@@ -77,9 +130,7 @@ def steps(text: str, *, name: str) -> Iterator[Step]:
         raise BadDocument(problem, file=name, line=line) from error
 
 
-def _check(event: "yaml.Event", documents: int, *, name: str, line: int) -> None:
-    if documents > 1:
-        raise BadDocument("a second document begins; only one is read", file=name, line=line)
+def _refuse_tags(event: "yaml.Event", *, name: str, line: int) -> None:
     if getattr(event, "tags", None) or getattr(event, "tag", None) is not None:
         raise BadDocument("tags (`!…`) are not read", file=name, line=line)
 
@@ -99,6 +150,16 @@ def _step(event: "yaml.Event", line: int) -> Step | None:
         case yaml.AliasEvent():
             return Step(Kind.ALIAS, line, anchor=event.anchor)
     return None
+
+
+def _place(event: "yaml.Event", line: int) -> Place | None:
+    kind = _KINDS.get(type(event).__name__)
+    begin, close = event.start_mark, event.end_mark
+    if kind is None or begin is None or close is None:
+        return None
+    style = getattr(event, "style", None) or ("{" if getattr(event, "flow_style", False) else "")
+    text, anchor, tag = (getattr(event, each, None) for each in ("value", "anchor", "tag"))
+    return Place(kind, line, begin.index, close.index, text or "", anchor, tag, style)
 
 
 def _explained(error: "yaml.YAMLError", text: str, *, name: str, line: int) -> BadDocument:
