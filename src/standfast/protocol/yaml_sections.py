@@ -64,8 +64,7 @@ def replace(text: str, key: str, rendered_block: str, name: str) -> str:
         changed = _around(old.outline, section)
         if _holds(changed, key, name, old, new):
             return (BOM if text.startswith(BOM) else "") + changed
-    problem = f"the section `{one_line(key, 60)}` cannot stand here and leave what is around it"
-    raise NoPlace(problem, file=name, line=old.outline.line)
+    raise NoPlace(_trouble(old.outline, key), file=name, line=old.outline.line)
 
 
 def _version(text: str, key: str, name: str) -> Version:
@@ -97,13 +96,21 @@ def _holds(changed: str, key: str, name: str, old: Version, new: Version) -> boo
     return found.outline.outside() == old.outline.outside()
 
 
+def _trouble(old: Outline, key: str) -> str:
+    text_block = any(place.style in ("|", ">") for place in old.places if place.end == old.start)
+    if old.entry is None and text_block:
+        return "the text block that begins here ends the file without a line end; add one"
+    return f"the section `{one_line(key, 60)}` cannot stand here and leave what is around it"
+
+
 def _candidates(old: Version, new: Version, key: str) -> Iterator[str]:
     """The texts that could take the section's place, the one that keeps most first."""
     outline, end = old.outline, new_line(old.outline.text)
     if outline.is_flow:
         entry = f"{write_flow(key)}: {write_flow(new.value)}"
         is_alone = outline.entry is not None or outline.places[1].kind is Kind.END
-        yield from (entry,) if is_alone else (f", {entry}", f" , {entry}")
+        blank = " " if outline.text[outline.start - 1] == ":" else ""  # or the colon is no colon
+        yield entry if is_alone else f"{blank}, {entry}"
         return
     block = new.outline.text[new.outline.start : new.outline.end]
     lines = shifted(block, outline.indent - new.outline.indent, end)

@@ -17,6 +17,7 @@ from standfast.testing.fuzz import (
     recorded,
     resumption,
     roles,
+    sections,
     told,
 )
 
@@ -27,6 +28,6 @@ if TYPE_CHECKING:
 
 TARGETS: Mapping[str, Target] = {
     target.name: target
-    for module in (documents, contexts, roles, recorded, told, agents, resumption, outside)
+    for module in (documents, sections, contexts, roles, recorded, told, agents, resumption, outside)
     for target in module.TARGETS
 }
