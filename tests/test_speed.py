@@ -1,4 +1,4 @@
-"""Speed is a promise in ratios: to raw SQLite, to a small journal, to a bare interpreter.
+"""Speed is a promise in ratios: to raw SQLite, a small journal, a bare interpreter, ruamel.yaml.
 
 Both sides of a ratio take small turns one after another, so that a slow second hits both, and
 the median over the rounds counts. Of up to twelve attempts the best counts: that leans towards
@@ -6,6 +6,7 @@ passing, and so does a busy machine, where both sides wait most of the time for 
 the processor. The strict figures are those of `make bench` on a machine with nothing else to do.
 """
 
+import io
 import json
 import os
 import shutil
@@ -19,10 +20,13 @@ from time import perf_counter, perf_counter_ns
 
 import apsw
 import pytest
+from ruamel.yaml import YAML
 
 from standfast.journal import reading
 from standfast.journal.author import Author
 from standfast.journal.store import MIRROR_EVERY, Journal
+from standfast.protocol import yaml_sections
+from standfast.protocol.yaml_writing import write
 from standfast.wake import brief, facts
 
 pytestmark = pytest.mark.alone
@@ -116,6 +120,46 @@ def test_brief_of_10_000_tasks_in_100_000_events_is_quick_and_small(repo: Path) 
 
     assert seconds < 0.5
     assert megabytes < 100
+
+
+@pytest.mark.req("PERF-05")
+def test_update_of_200_kb_of_yaml_takes_a_tenth_of_a_round_trip_by_ruamel() -> None:
+    text = orchestration(size=200_000)
+    found = yaml_sections.find(text, "resumption", "a.yaml")
+    assert found is not None
+    new = {**found.value, "updates": 2}  # type: ignore[dict-item]  # it is a mapping
+    block = write({"resumption": new})
+
+    def update() -> str:
+        return yaml_sections.replace(text, "resumption", block, "a.yaml")
+
+    def round_trip() -> str:
+        ruamel = YAML()
+        document = ruamel.load(text)
+        document["resumption"]["updates"] = 2
+        ruamel.dump(document, out := io.StringIO())
+        return out.getvalue()
+
+    assert update() == text.replace("updates: 1\n", "updates: 2\n")
+    share = least(lambda: timed(update) / timed(round_trip), bound=0.1)
+    assert share <= 0.1, f"an update takes {share:.3f} x a round trip"
+
+
+def orchestration(*, size: int) -> str:
+    """A file as an orchestrator keeps it: phases with agents, comments, the section at the end."""
+    head = "# the plan\nschema_version: '1.0'\nworkflow: {id: wf-1, status: ACTIVE}\npipelines:\n"
+    agent = (
+        "      - id: agent-{0}-{1}\n        status: COMPLETE  # done\n        score: 0.93\n"
+        '        artifact: "docs/phase-{0}/agent-{1}.md"\n'
+    )
+    phase = "  # phase {0}\n  - id: phase-{0}\n    name: 'Phase {0}: build'\n    agents:\n"
+    phases, number = [head], 0
+    while sum(map(len, phases)) < size:
+        phases.append(phase.format(number) + "".join(agent.format(number, n) for n in range(3)))
+        number += 1
+    section = "# kept by the orchestrator\nresumption:\n  # for whoever comes next\n  updates: 1\n"
+    summaries = "".join(f'    agent-{n}: "PASS. {n} files."\n' for n in range(100))
+    return "".join([*phases, section, "  agent_summaries:\n", summaries, "\nmetrics: {a: 1}\n"])
 
 
 def journal_at_work(folder: Path, *, events: int, tasks: int) -> Journal:

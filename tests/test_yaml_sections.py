@@ -23,7 +23,7 @@ NAME = "ORCHESTRATION.yaml"
 PARSERS = pytest.mark.parametrize("parser", ["libyaml", "python"])
 NEW: Value = {"recovery_state": {"current_phase": 2}, "files_to_read": ["PLAN.md"]}
 BLOCK = write({KEY: NEW})
-MANY = settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(deadline=None, max_examples=120, suppress_health_check=[HealthCheck.too_slow])
 
 
 @contextmanager
@@ -110,9 +110,9 @@ def test_no_byte_outside_of_the_section_changes_in_a_large_file(made: Made, valu
 
 @pytest.mark.req("RES-01")
 @MANY
-@given(block_documents(), VALUES)
+@given(block_documents(has_section=st.just(False)), VALUES)
 def test_missing_section_comes_last_in_the_files_own_way(made: Made, value: Value) -> None:
-    assume(not made.section and is_yaml(made.text))
+    assume(is_yaml(made.text))
     body, mark, tail = made.text.partition("...")
     lines = write({KEY: value}, made.indent).replace("\n", made.line_end)
     if body.removeprefix(BOM) and not body.endswith("\n"):

@@ -96,12 +96,16 @@ def _padded(size: int) -> str:
 
 
 @st.composite
-def block_documents(draw: st.DrawFn, sizes: tuple[int, ...] = (0, 0, 0, 1_000)) -> Made:
+def block_documents(
+    draw: st.DrawFn,
+    sizes: tuple[int, ...] = (0, 0, 0, 1_000),
+    has_section: st.SearchStrategy[bool] = st.sampled_from([True, True, False]),  # noqa: B008  # it holds no state
+) -> Made:
     """Keys and values on lines, with anything between them; the section anywhere or nowhere."""
     size, indent = draw(st.sampled_from(sizes)), draw(st.sampled_from([0, 0, 2]))
     own = st.sampled_from(SECTIONS) | VALUES.map(lambda value: write({KEY: value}))
     of_text = st.sampled_from(SECTIONS_OF_TEXT)
-    section = draw(st.one_of(st.just(""), own, own, of_text))
+    section = draw(st.one_of(own, own, of_text)) if draw(has_section) else ""
     above, below = _padded(draw(st.sampled_from([0, size]))), _padded(size).replace("pad", "more")
     before = draw(_entries("a", most=3)) + above + draw(st.sampled_from(GAPS))
     close = GAPS_BEHIND_TEXT if section in SECTIONS_OF_TEXT else WIDE_GAPS

@@ -9,7 +9,7 @@ may write.
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from standfast.errors import BadDocument
 from standfast.protocol.documents import DEEPEST, line_at
@@ -53,6 +53,22 @@ _KINDS = {
     "AliasEvent": Kind.ALIAS,
 }
 _DEEPER = {Kind.LIST: 1, Kind.MAPPING: 1, Kind.END: -1}
+
+
+class _Mark(Protocol):
+    index: int
+
+
+class _Marked(Protocol):
+    """What an event of PyYAML may have; which of it there is, its class says."""
+
+    start_mark: _Mark
+    end_mark: _Mark
+    value: str
+    anchor: str | None
+    tag: str | None
+    style: str | None
+    flow_style: bool
 
 
 class Step(NamedTuple):
@@ -105,7 +121,7 @@ def places(text: str, *, name: str) -> list[Place]:
     return found
 
 
-def _events(text: str, *, name: str) -> "Iterator[tuple[yaml.Event, int]]":
+def _events(text: str, *, name: str) -> Iterator[tuple[Any, int]]:
     import yaml  # late: only commands that read YAML pay for it
 
     odd = _NO_YAML.search(text)
@@ -152,14 +168,21 @@ def _step(event: "yaml.Event", line: int) -> Step | None:
     return None
 
 
-def _place(event: "yaml.Event", line: int) -> Place | None:
-    kind = _KINDS.get(type(event).__name__)
-    begin, close = event.start_mark, event.end_mark
-    if kind is None or begin is None or close is None:
+def _place(event: _Marked, line: int) -> Place | None:
+    """Straight to what a kind of event has: a file has tens of thousands."""
+    kind = _KINDS.get(event.__class__.__name__)
+    start, end = event.start_mark.index, event.end_mark.index
+    if kind is Kind.SCALAR:
+        style = event.style or ""
+        return Place(kind, line, start, end, event.value, event.anchor, event.tag, style)
+    if kind is Kind.END:
+        return Place(kind, line, start, end, "", None, None, "")
+    if kind is Kind.ALIAS:
+        return Place(kind, line, start, end, "", event.anchor, None, "")
+    if kind is None:
         return None
-    style = getattr(event, "style", None) or ("{" if getattr(event, "flow_style", False) else "")
-    text, anchor, tag = (getattr(event, each, None) for each in ("value", "anchor", "tag"))
-    return Place(kind, line, begin.index, close.index, text or "", anchor, tag, style)
+    style = "{" if event.flow_style else ""
+    return Place(kind, line, start, end, "", event.anchor, event.tag, style)
 
 
 def _explained(error: "yaml.YAMLError", text: str, *, name: str, line: int) -> BadDocument:

@@ -49,7 +49,7 @@ def merged(old: Version, new: Version) -> str | None:
         return None
     stays = {key for key in _same_in(old.value, new.value) if had[key].lines[-1] in BREAKS}
     by = had[common[0]].indent - wanted[common[0]].indent
-    out = []
+    out = [old.outline.text[old.outline.start : _first_line_end(old.outline)]]
     for key in _woven(list(had), list(wanted)):
         out.append(had[key].before if key in had else "")
         if key in stays:
@@ -72,7 +72,7 @@ def shifted(lines: str, by: int, end: str) -> str:
 
 def _pieces(outline: Outline) -> Iterator[_Piece]:
     """The sub-sections, if nothing ties one to another."""
-    found, entry, at = outline.places, outline.entry, outline.start
+    found, entry, at = outline.places, outline.entry, _first_line_end(outline)
     if entry is None or found[entry.value].kind is not Kind.MAPPING or found[entry.value].style:
         return
     if any(place.anchor is not None for place in found[entry.key : entry.stop]):
@@ -81,6 +81,10 @@ def _pieces(outline: Outline) -> Iterator[_Piece]:
         start, end = yaml_outline.span(outline.text, found, each)
         yield _Piece(found[each.key].text, outline.text[at:start], outline.text[start:end])
         at = end
+
+
+def _first_line_end(outline: Outline) -> int:
+    return yaml_outline.past_line(outline.text, outline.start)
 
 
 def _same_in(one: Value, other: Value) -> list[str]:

@@ -110,6 +110,8 @@ def _text(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return '"' + text.replace("\\", r"\\").replace('"', r"\"") + '"'
     try:
         text.encode()
     except UnicodeEncodeError as error:
