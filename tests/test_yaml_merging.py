@@ -71,6 +71,16 @@ def test_comment_above_a_sub_section_that_goes_stays() -> None:
     assert changed == TEXT.replace(gone, "")
 
 
+def test_section_of_very_many_lines_is_changed_in_one_of_them() -> None:
+    lines = "".join(f"  k{number}: {number}  # said\n" for number in range(20_000))
+    value: dict[str, Value] = {f"k{number}": number for number in range(20_000)}
+
+    changed = put({**value, "k9": "nine", "new": 1}, f"resumption:\n{lines}a: 1\n")
+
+    lines = lines.replace("k9: 9  # said\n", "k9: nine\n")
+    assert changed == f"resumption:\n{lines}  new: 1\na: 1\n"
+
+
 def test_other_order_is_written_anew_with_the_comment_on_the_key() -> None:
     changed = put(dict(reversed(HAS.items())))
 
@@ -98,6 +108,12 @@ def test_other_order_is_written_anew_with_the_comment_on_the_key() -> None:
             "resumption:\n  a: |\n    x",
             {"a": "x", "b": 1},
             "resumption:\n  a: x\n  b: 1",
+        ),
+        # a last line without its end is not glued to what comes behind it
+        (
+            "resumption:\n  # one\n  a: 1\n  # two\n  b: 2",
+            {"a": 1, "b": 2, "c": 3},
+            "resumption:\n  # one\n  a: 1\n  # two\n  b: 2\n  c: 3",
         ),
         # one space, and CRLF
         (

@@ -119,6 +119,12 @@ def test_text_stays_text_as_value_key_and_item(text: str) -> None:
         assert repr(read(write(value))) == repr(value), name
 
 
+@pytest.mark.parametrize("number", [1e22, 1e16, -1e-7, 5e-324, 1.7976931348623157e308, -0.0, 100.0])
+def test_float_is_a_float_to_every_reader(number: float) -> None:
+    for name, read in READERS.items():
+        assert repr(read(write([number]))) == repr([number]), name
+
+
 def test_nothing_that_hides_itself_is_written_as_it_is() -> None:
     written = write(["a\u202eb\u200b\U000e0041\x1b[31m\xad\x85\u2028"])
 

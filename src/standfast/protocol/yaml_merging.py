@@ -15,7 +15,7 @@ from standfast.protocol.yaml_outline import BREAKS
 from standfast.protocol.yaml_writing import write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from standfast.protocol.documents import Value
     from standfast.protocol.yaml_outline import Outline
@@ -71,11 +71,9 @@ def shifted(lines: str, by: int, end: str) -> str:
 
 
 def _pieces(outline: Outline) -> Iterator[_Piece]:
-    """The sub-sections, if nothing ties one to another."""
+    """The sub-sections, if the section has any."""
     found, entry, at = outline.places, outline.entry, _first_line_end(outline)
     if entry is None or found[entry.value].kind is not Kind.MAPPING or found[entry.value].style:
-        return
-    if any(place.anchor is not None for place in found[entry.key : entry.stop]):
         return
     for each in yaml_outline.entries(found, entry.value):
         start, end = yaml_outline.span(outline.text, found, each)
@@ -93,12 +91,11 @@ def _same_in(one: Value, other: Value) -> list[str]:
     return [key for key in one if key in other and is_same(one[key], other[key])]
 
 
-def _woven(old: list[str], new: list[str]) -> Iterator[str]:
-    """Both lists in one, in the order of both: what is new comes behind what it follows."""
+def _woven(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    """Both in one, in the order of both: what is new comes behind what it follows."""
+    known, rest = set(old), iter(old)
     for key in new:
-        past = old.index(key) + 1 if key in old else 0
-        yield from old[:past]
-        del old[:past]
-        if not past:
-            yield key
-    yield from old
+        if key in known:
+            yield from iter(lambda: next(rest), key)  # those that go, up to it
+        yield key
+    yield from rest

@@ -110,7 +110,9 @@ def span(text: str, found: Sequence[Place], entry: Entry) -> tuple[int, int]:
 
 def line_start(text: str, at: int) -> int:
     """Where the line that *at* stands in begins."""
-    return max(text.rfind(each, 0, at) for each in BREAKS) + 1
+    while at > 0 and text[at - 1] not in BREAKS:  # a search would run to the text's own start
+        at -= 1
+    return at
 
 
 def past_line(text: str, at: int) -> int:
