@@ -15,6 +15,7 @@ from yaml import CSafeLoader
 
 from standfast.errors import BadDocument, NoPlace, SharedAnchor, StandfastError, TooLarge
 from standfast.protocol.documents import Value
+from standfast.protocol.resumption_check import validate
 from standfast.protocol.yaml_sections import Span, find, replace
 from standfast.protocol.yaml_writing import write
 from yaml_documents import BOM, KEY, VALUES, Made, block_documents, flow_documents
@@ -226,7 +227,22 @@ def test_section_knows_the_lines_of_what_it_holds() -> None:
     found = section_of(text)
 
     assert found.line == 4
-    assert found.lines == {(): 4, ("x",): 5, ("x", 0): 6, ("x", 1): 7, ("x", 1, "y"): 7}
+    x = (KEY, "x")
+    assert found.lines == {(): 4, (KEY,): 4, x: 5, (*x, 0): 6, (*x, 1): 7, (*x, 1, "y"): 7}
+    assert set(found.plain) == {(*x, 0), (*x, 1, "y")}
+
+
+@pytest.mark.req("RES-01")
+def test_section_is_judged_at_its_lines_in_the_file() -> None:
+    state = "  recovery_state:\n    updated_at: 2026-01-01T00:00:00Z\n"
+    found = section_of(f"# top\na: 1\n\nresumption:\n{state}")
+
+    faults = validate(found.value, found.lines, plain=found.plain)
+
+    path = ("recovery_state", "updated_at")
+    assert [fault.line for fault in faults if fault.path == path] == [6]
+    quoted = section_of(put("", found.value))
+    assert path not in {each.path for each in validate(quoted.value, plain=quoted.plain)}
 
 
 def test_aliases_outside_may_multiply_as_they_like() -> None:

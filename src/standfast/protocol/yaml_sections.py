@@ -17,11 +17,11 @@ from standfast.protocol.text import one_line
 from standfast.protocol.yaml_events import Kind
 from standfast.protocol.yaml_merging import Version, is_same, merged, shifted
 from standfast.protocol.yaml_outline import BOM, BREAKS
-from standfast.protocol.yaml_text import read_yaml
+from standfast.protocol.yaml_text import Document, read_yaml
 from standfast.protocol.yaml_writing import write_flow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from standfast.protocol.documents import Value
     from standfast.protocol.yaml_outline import Outline
@@ -29,13 +29,14 @@ if TYPE_CHECKING:
 
 
 class Span(NamedTuple):
-    """A section: its offsets, the line of its key, its value and the lines inside the value."""
+    """A section: its offsets, the line of its key, its value; lines by paths of the document."""
 
     start: int
     end: int
     line: int
     value: Value
     lines: Mapping[Path, int]
+    plain: Collection[Path]
 
 
 def find(text: str, key: str, name: str) -> Span | None:
@@ -43,9 +44,9 @@ def find(text: str, key: str, name: str) -> Span | None:
     outline = yaml_outline.read(text, key, name)
     if outline.entry is None:
         return None
-    value, lines = _read_alone(outline, key, name)
-    shift = len(text) - len(outline.text)
-    return Span(outline.start + shift, outline.end + shift, outline.line, value, lines)
+    said = _read_alone(outline, key, name)
+    start, end = (at + len(text) - len(outline.text) for at in (outline.start, outline.end))
+    return Span(start, end, outline.line, said.value, said.lines, said.plain)
 
 
 def replace(text: str, key: str, rendered_block: str, name: str) -> str:
@@ -69,16 +70,16 @@ def replace(text: str, key: str, rendered_block: str, name: str) -> str:
 
 def _version(text: str, key: str, name: str) -> Version:
     outline = yaml_outline.read(text, key, name)
-    return Version(outline, _read_alone(outline, key, name)[0])
+    return Version(outline, _read_alone(outline, key, name).value)
 
 
-def _read_alone(outline: Outline, key: str, name: str) -> tuple[Value, Mapping[Path, int]]:
+def _read_alone(outline: Outline, key: str, name: str) -> Document:
     """Read the section without the rest, at the lines where it stands."""
     alone = outline.text[outline.start : outline.end]
     alone = f"{{{alone} }}" if outline.is_flow else alone
-    document = read_yaml("\n" * (outline.line - 1) + alone, name=name)
-    value = document.value.get(key) if isinstance(document.value, dict) else None
-    return value, {path[1:]: line for path, line in document.lines.items() if path}
+    read = read_yaml("\n" * (outline.line - 1) + alone, name=name)
+    value = read.value.get(key) if isinstance(read.value, dict) else None
+    return Document(value=value, lines=read.lines, plain=read.plain)
 
 
 def _around(old: Outline, section: str) -> str:

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from standfast.testing.fuzz.target import Target
 
+_MODULES = (documents, sections, contexts, roles, recorded, told, agents, resumption, outside)
 TARGETS: Mapping[str, Target] = {
-    target.name: target
-    for module in (documents, sections, contexts, roles, recorded, told, agents, resumption, outside)
-    for target in module.TARGETS
+    target.name: target for module in _MODULES for target in module.TARGETS
 }
