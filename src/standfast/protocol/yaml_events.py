@@ -52,6 +52,7 @@ _KINDS = {
     "DocumentEndEvent": Kind.END,
     "AliasEvent": Kind.ALIAS,
 }
+SAYS = 4  # fields of a place
 _DEEPER = {Kind.LIST: 1, Kind.MAPPING: 1, Kind.END: -1}
 
 
@@ -82,16 +83,19 @@ class Step(NamedTuple):
 
 
 class Place(NamedTuple):
-    """One step with where it stands; *style* is `{` of a flow collection, or a scalar's mark."""
+    """One step with where it stands; *style* is `{` of a flow collection, or a scalar's mark.
+
+    What it says comes first: `place[:SAYS]`.
+    """
 
     kind: Kind
-    line: int
-    start: int
-    end: int
     text: str
     anchor: str | None
     tag: str | None
     style: str
+    line: int
+    start: int
+    end: int
 
 
 def steps(text: str, *, name: str) -> Iterator[Step]:
@@ -174,15 +178,15 @@ def _place(event: _Marked, line: int) -> Place | None:
     start, end = event.start_mark.index, event.end_mark.index
     if kind is Kind.SCALAR:
         style = event.style or ""
-        return Place(kind, line, start, end, event.value, event.anchor, event.tag, style)
+        return Place(kind, event.value, event.anchor, event.tag, style, line, start, end)
     if kind is Kind.END:
-        return Place(kind, line, start, end, "", None, None, "")
+        return Place(kind, "", None, None, "", line, start, end)
     if kind is Kind.ALIAS:
-        return Place(kind, line, start, end, "", event.anchor, None, "")
+        return Place(kind, "", event.anchor, None, "", line, start, end)
     if kind is None:
         return None
     style = "{" if event.flow_style else ""
-    return Place(kind, line, start, end, "", event.anchor, event.tag, style)
+    return Place(kind, "", event.anchor, event.tag, style, line, start, end)
 
 
 def _explained(error: "yaml.YAMLError", text: str, *, name: str, line: int) -> BadDocument:

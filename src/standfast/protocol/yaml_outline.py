@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast.errors import BadDocument, NoPlace, SharedAnchor
 from standfast.protocol.documents import decode
 from standfast.protocol.text import one_line
-from standfast.protocol.yaml_events import Kind, places
+from standfast.protocol.yaml_events import SAYS, Kind, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,10 +56,11 @@ class Outline(NamedTuple):
         """What the document says beside the entry."""
         if not self.places or self.places[0].kind is not Kind.MAPPING:
             return [(None, None)]
-        root = self.places[0]
-        others = [each for each in entries(self.places, 0) if each != self.entry]
-        said = [self.places[at] for each in others for at in range(each.key, each.stop)]
-        return [(root.anchor, root.tag), *((p.kind, p.text, p.anchor, p.tag) for p in said)]
+        root, said = self.places[0], list[tuple[object, ...]]()
+        for each in entries(self.places, 0):
+            if each != self.entry:
+                said += [place[:SAYS] for place in self.places[each.key : each.stop]]
+        return [(root.anchor, root.tag), *said]
 
 
 def read(text: str, key: str, name: str) -> Outline:
