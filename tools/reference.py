@@ -1,4 +1,4 @@
-"""Writes what is made: docs/reference/*.md, its schema, reliability.md. `--check` compares."""
+"""Writes what is made: docs/reference/*.md, its schemas, reliability.md. `--check` compares."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from standfast import config, errors
 from standfast.errors import StandfastError
-from standfast.protocol import resumption_schema
+from standfast.protocol import checkpoint_fields, resumption_schema
 from standfast.surfaces.cli import frame
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -88,12 +88,18 @@ def resumption_schema_text() -> str:
     return json.dumps(resumption_schema.PUBLISHED, indent=2, ensure_ascii=False) + "\n"
 
 
+def checkpoints() -> str:
+    """What checkpoints.json holds, for other tools."""
+    return json.dumps(checkpoint_fields.schema(), indent=2) + "\n"
+
+
 PAGES = {
     "commands.md": commands,
     "errors.md": error_table,
     "configuration.md": settings,
     "resumption.md": lambda: resumption_page.page(NOTE),
     "resumption.schema.json": resumption_schema_text,
+    "checkpoints.schema.json": checkpoints,
     "../reliability.md": reliability.page,
 }
 

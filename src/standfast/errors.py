@@ -180,6 +180,30 @@ class BadScore(StandfastError):
     remedy = "Give every dimension a score from 0 to 1, like `0.93`."
 
 
+class BadCheckpoint(StandfastError):
+    """A checkpoint names an unknown stage or status, or a field holds what it may not hold."""
+
+    code = "SF121"
+    exit_status = 16
+    remedy = "See docs/reference/checkpoints.schema.json for the fields and what each may hold."
+
+
+class MoveRefused(StandfastError):
+    """A checkpoint's status does not follow from the one it has."""
+
+    code = "SF122"
+    exit_status = 17
+    remedy = "Look at it with `standfast checkpoint show`, and write one of the moves named."
+
+
+class NoCheckpoint(StandfastError):
+    """Nothing was written yet for the run, phase and lane that were asked for."""
+
+    code = "SF123"
+    exit_status = 18
+    remedy = "List what there is with `standfast checkpoint list`."
+
+
 # The journal: SF2xx.
 
 
