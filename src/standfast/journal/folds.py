@@ -106,6 +106,17 @@ def lifecycle_moved(connection: apsw.Connection, event: Row) -> None:
     )
 
 
+def checkpoint_written(connection: apsw.Connection, event: Row) -> None:
+    """The record of a run's phase, lane and stage is now this; latest is the one folded last."""
+    connection.execute(
+        "INSERT INTO cells SELECT 'checkpoint:' || (?1 ->> 'run_id') || '/' || (?1 ->> 'phase')"
+        " || '/' || (?1 ->> 'lane') || '/' || (?1 ->> 'stage'), ?1, ?2, ?3 WHERE true"
+        " ON CONFLICT (key) DO UPDATE SET value = excluded.value, at = excluded.at,"
+        " seq = excluded.seq",
+        (event[9], event[1], event[0]),
+    )
+
+
 def lease_taken(connection: apsw.Connection, event: Row) -> None:
     """The newest token of a lease; every older one is void."""
     connection.execute(
@@ -134,6 +145,7 @@ FOLDS: Mapping[str, Fold] = {
     "output.received": output_told,
     "output.accepted": output_told,
     "lifecycle.moved": lifecycle_moved,
+    "checkpoint.written": checkpoint_written,
     DROPPED: events_dropped,
     **SESSION_FOLDS,
 }
