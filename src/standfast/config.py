@@ -47,6 +47,7 @@ class Config(NamedTuple):
     git: str = "git"
     lock_timeout_s: float = 10.0
     status_file: str | None = None
+    checkpoints_file: str | None = None
     keep_days: int = 30
     keep_mb: int = 500
     stages: Mapping[str, object] | None = None
@@ -124,6 +125,12 @@ KEYS: tuple[Key, ...] = (
         check=_inside,
         project=True,
         says="The document that an agent with a role is told to read when it recovers.",
+    ),
+    Key(
+        name="checkpoints_file",
+        check=_inside,
+        project=True,
+        says="Where checkpoints are kept as a JSON array, from the first command on.",
     ),
     Key(
         name="keep_days",

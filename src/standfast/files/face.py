@@ -35,6 +35,7 @@ class Face(NamedTuple):
     known: Callable[[Journal], Known]
     record: Callable[[Writing, Changes, str], None]
     limit: int = SIZE_LIMIT  # a longer file is refused
+    is_whole: Callable[[bytes], bool] = lambda data: data.endswith(b"\n")  # or still being written
 
     @property
     def path(self) -> str:

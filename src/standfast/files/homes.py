@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from standfast import disk
-from standfast.errors import Conflict, StandfastError
+from standfast.errors import Conflict, NothingFound, StandfastError, UnsafePath
 from standfast.files import status_md
 from standfast.journal import reading
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from standfast.files.publish import Outcome
     from standfast.journal.place import Place
     from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
+
+CHECKPOINTS = "checkpoints"
+CHECKPOINTS_FILE = ".claude/ai-dev-kit/run-logs/checkpoints.json"
 
 
 def faces(place: Place, status_file: str | None) -> list[Face]:
@@ -41,17 +45,86 @@ def faces(place: Place, status_file: str | None) -> list[Face]:
     return found
 
 
-def keep_all(journal: Journal, place: Place, status_file: str | None) -> list[Outcome]:
-    """Bring every face that is at home here up to date."""
-    if status_file is None and is_settled(journal):
+def keep_all(
+    journal: Journal,
+    place: Place,
+    status_file: str | None,
+    checkpoints_file: str | None = None,
+    *,
+    checkpoints: bool = False,
+) -> list[Outcome]:
+    """Bring every face that is at home here up to date; *checkpoints*: their command was called."""
+    wanted = checkpoints or _wants_checkpoints(journal, place, checkpoints_file)
+    written = checkpoints_face(journal, place, checkpoints_file) if wanted else None
+    if status_file is None and is_settled(journal) and _checkpoints_settled(journal, written):
         return []
     from standfast.files import publish
 
-    return [
+    found = [
         publish.keep(journal, face)
         for face in faces(place, status_file)
         if not face.in_git or is_home(journal, face)
     ]
+    if written is not None and is_home(journal, written):
+        found.append(_keep_in_folder(journal, written))
+    return found
+
+
+def _keep_in_folder(journal: Journal, face: Face) -> Outcome:
+    """The protocol gives the file a folder of its own, which need not be there."""
+    from standfast.files import publish
+    from standfast.files.look import Became
+
+    try:
+        if not os.path.lexists(face.path):
+            disk.make_folders_beneath(face.root, face.relative)
+    except UnsafePath as refused:
+        return publish.Outcome(became=Became.ABSENT, refused=refused)
+    return publish.keep(journal, face)
+
+
+def _wants_checkpoints(journal: Journal, place: Place, named: str | None) -> bool:
+    """Whether anybody wants the file: it is there, a setting names it, its command was called.
+
+    A command that died before it could write the file has left its home in the journal. A file
+    that was written and is gone was taken away by somebody: it comes back with the next call.
+    """
+    root = checkpoints_root(journal, place)
+    if named or os.path.lexists(os.path.join(root, CHECKPOINTS_FILE)):
+        return True
+    rows = journal.query("SELECT digest FROM faces WHERE face = ?", (CHECKPOINTS,))
+    unwritten = not rows or rows[0][0] is None
+    return unwritten and reading.cell(journal, f"home:{CHECKPOINTS}") is not None
+
+
+def checkpoints_face(journal: Journal, place: Place, named: str | None) -> Face:
+    """The file of the checkpoints, where it is at home."""
+    from standfast.files import checkpoints_json
+
+    return checkpoints_json.face(
+        name=CHECKPOINTS,
+        root=checkpoints_root(journal, place),
+        relative=named or CHECKPOINTS_FILE,
+        in_git=place.in_git,
+    )
+
+
+def checkpoints_root(journal: Journal, place: Place) -> str:
+    """Where the file is at home: lanes in other worktrees write into the same one."""
+    try:
+        home = reading.cell(journal, f"home:{CHECKPOINTS}")
+    except NothingFound:  # nothing yet, or another command makes the journal at this moment
+        home = None
+    root = str(home[0].get("root")) if home is not None else ""
+    return root if os.path.isdir(root) else main_root(place)
+
+
+def main_root(place: Place) -> str:
+    """The main checkout's root, also from a linked worktree; elsewhere the caller's."""
+    common = os.path.dirname(place.folder)
+    if not place.in_git or os.path.basename(common) != ".git":
+        return place.root
+    return os.path.dirname(common)
 
 
 def is_settled(journal: Journal) -> bool:
@@ -59,17 +132,27 @@ def is_settled(journal: Journal) -> bool:
 
     What `publish.keep` would find out too, without loading any of it: most commands change nothing.
     """
+    rendered = status_md.render(reading.decisions(journal))
+    return _says(journal, status_md.NAME, journal.folder, status_md.FILE, rendered)
+
+
+def _checkpoints_settled(journal: Journal, face: Face | None) -> bool:
+    if face is None:
+        return True
+    return _says(journal, face.name, face.root, face.relative, face.render(journal))
+
+
+def _says(journal: Journal, name: str, root: str, relative: str, rendered: bytes) -> bool:
     known = journal.query(
         "SELECT digest FROM faces"
         " WHERE face = ? AND draft IS NULL AND refused IS NULL AND unsettled IS NULL",
-        (status_md.NAME,),
+        (name,),
     )
     if not known:
         return False
-    watched = journal.query("SELECT at, seen FROM displaced WHERE face = ?", (status_md.NAME,))
-    rendered = status_md.render(reading.decisions(journal))
+    watched = journal.query("SELECT at, seen FROM displaced WHERE face = ?", (name,))
     try:
-        present = disk.read_beneath(journal.folder, status_md.FILE)
+        present = disk.read_beneath(root, relative)
         untouched = all(
             sha256(disk.read_beneath(journal.folder, str(at))).hexdigest() == seen
             for at, seen in watched
@@ -77,6 +160,13 @@ def is_settled(journal: Journal) -> bool:
     except (OSError, StandfastError):
         return False
     return untouched and present == rendered and sha256(present).hexdigest() == known[0][0]
+
+
+def claim(tx: Writing, journal: Journal, face: Face) -> None:
+    """Make this the face's home, together with the first fact that it shows."""
+    found = reading.cell(journal, f"home:{face.name}")
+    if found is None or found[0].get("root") != face.root:
+        tx.set(f"home:{face.name}", {"root": face.root})
 
 
 def is_home(journal: Journal, face: Face) -> bool:

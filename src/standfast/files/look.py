@@ -119,8 +119,8 @@ def is_at_rest(path: str, folder: int | None = None) -> bool:
 def classify(journal: Journal, face: Face, data: bytes | None, *, settled: bool) -> Became:
     """Name the change. An edit is the last thing that is believed.
 
-    A file whose last line has no end is still being written, unless it was seen so before and
-    has been at rest.
+    A file that is not whole (its last line has no end) is still being written, unless it was
+    seen so before and has been at rest.
     """
     if data is None:
         return Became.ABSENT
@@ -129,7 +129,7 @@ def classify(journal: Journal, face: Face, data: bytes | None, *, settled: bool)
         return Became.SAME
     if _once_published(journal, face, found):
         return Became.REWOUND
-    if not data.endswith(b"\n") and not settled:
+    if not settled and not face.is_whole(data):
         return Became.UNSETTLED
     if face.in_git and _came_through_git(face, data, memory.base):
         return Became.FROM_GIT

@@ -61,6 +61,11 @@ class Context:
         """The journal, opened when it is first asked something."""
         return Journal(self.place.folder, lock_timeout_s=self.config.lock_timeout_s)
 
+    @property
+    def who(self) -> str:
+        """A command of a client's session is the agent's, not the user's."""
+        return "claude" if self.config.session and self.environ.get("CLAUDECODE") else "user"
+
     def short(self, path: str) -> str:
         """A path as people say it: from the root of the repository where it is below that."""
         try:
@@ -72,7 +77,7 @@ class Context:
         """Refuse to leave prompts and decisions in somebody else's folder."""
         place.refuse_foreign(self.place)
 
-    def heal(self) -> None:
+    def heal(self, *, checkpoints: bool = False) -> None:
         """Take in strays and keep the faces; what cannot be done now is told, not fatal."""
         from standfast.files import homes
         from standfast.journal import strays
@@ -85,7 +90,13 @@ class Context:
             self.may_write()
             if waiting:
                 strays.merge(self.journal, self.config.temporaries, marks=marks)
-            for outcome in homes.keep_all(self.journal, self.place, self.config.status_file):
+            for outcome in homes.keep_all(
+                self.journal,
+                self.place,
+                self.config.status_file,
+                self.config.checkpoints_file,
+                checkpoints=checkpoints,
+            ):
                 if outcome.refused is not None:
                     self.trouble.append(outcome.refused)
             self._keep_states()

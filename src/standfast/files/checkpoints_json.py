@@ -1,0 +1,104 @@
+"""`checkpoints.json`: the face of the checkpoints, an array that other tools read and write.
+
+It stands in the main checkout, whichever worktree a command is called in: a lane that wrote a file
+of its own would be a lane that nobody resumes. An edit is told from an old copy by the `id` of the
+write that it was made to; one of a record that has moved on since is kept in the journal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, cast
+
+from standfast.errors import FaceInvalid, MoveRefused
+from standfast.files.face import Face
+from standfast.files.merge import Changes, Known, Record
+from standfast.journal import checkpoints as recorded
+from standfast.protocol import checkpoint_fields
+from standfast.protocol import checkpoints as rules
+from standfast.protocol import checkpoints_text as text
+from standfast.redact import might_hold_secret, redact, redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
+
+
+def render(journal: Journal, root: str) -> bytes:
+    """The whole file, the same bytes for the same records."""
+    return text.write(text.line(value, key, root) for key, value in recorded.texts(journal))
+
+
+def read(data: bytes, path: str) -> tuple[Record, ...]:
+    """The records in the file; BadDocument with its line for anything that is not one."""
+    return tuple(_record(entry, path) for entry in text.read(data, path))
+
+
+def _record(entry: text.Entry, path: str) -> Record:
+    name, words = str(entry.key), _words(entry.record)
+    if might_hold_secret(words):  # redacting every field of every record would take seconds
+        words = _words(redact_value(entry.record))
+        if redact(name) != name:
+            problem = "the run, phase or lane looks like a secret"
+            raise FaceInvalid(problem, file=path, line=entry.line)
+    return Record(key=name, value=words, line=entry.line)
+
+
+def _words(record: object) -> str:
+    """What is compared: the same for the same fields, in whatever order they stand."""
+    return json.dumps(record, sort_keys=True)
+
+
+def known(journal: Journal) -> Known:
+    """Every record as it is and as it ever was, under the id of its write and without."""
+    ever = recorded.ever(journal)
+    present = {str(key): _words(json.loads(value)) for key, value in recorded.texts(journal)}
+    words = {_words(said) for record in ever for said in (record, _without_id(record))}
+    return Known(present=present, ever=frozenset(words))
+
+
+def _without_id(record: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in record.items() if name != rules.ID}
+
+
+def record(tx: Writing, changes: Changes, origin: str, path: str) -> None:
+    """Take in what others wrote; FaceInvalid with its line where it may not follow."""
+    for each in (*changes.added, *changes.amended):
+        theirs = cast("rules.Record", json.loads(each.value))
+        try:
+            _take(tx, theirs, origin, is_amended=each in changes.amended)
+        except MoveRefused as error:
+            raise FaceInvalid(error.problem, file=path, line=each.line) from error
+
+
+def _take(tx: Writing, theirs: rules.Record, origin: str, *, is_amended: bool) -> None:
+    """One record: new, amended, or of a write that another has followed since."""
+    ours = recorded.present(tx, rules.key(theirs))
+    said = checkpoint_fields.in_order(cast("rules.Record", _without_id(theirs)))
+    if ours is None:
+        recorded.upsert(tx, said, origin=origin, adopted=True)
+    elif said == _without_id(ours):
+        return
+    elif is_amended and theirs.get(rules.ID, ours[rules.ID]) == ours[rules.ID]:
+        recorded.upsert(tx, said, origin=origin)
+    else:
+        recorded.pass_over(tx, theirs, str(ours[rules.ID]), origin)
+
+
+def face(*, name: str, root: str, relative: str, in_git: bool) -> Face:
+    """The declaration: everything else is the mechanism's."""
+    path = os.path.join(root, relative)
+    return Face(
+        name=name,
+        root=root,
+        relative=relative,
+        in_git=in_git,
+        render=lambda journal: render(journal, root),
+        read=read,
+        known=known,
+        record=lambda tx, changes, origin: record(tx, changes, origin, path),
+        is_whole=lambda _: True,  # JSON says itself where it ends
+    )
