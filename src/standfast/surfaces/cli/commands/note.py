@@ -31,7 +31,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Record it; inside a sandbox that keeps the journal read-only, leave it in the inbox."""
     text = decisions.clean(_words(arguments.text))
     author = Author(
-        ids.name(arguments.by, what="--by") if arguments.by is not None else _who(context),
+        ids.name(arguments.by, what="--by") if arguments.by is not None else context.who,
         run=ids.run_id(arguments.run) if arguments.run is not None else None,
         session=context.config.session,
         subdir=context.place.subdir,
@@ -59,11 +59,6 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     for trouble in context.trouble:
         print(printable(f"but {trouble.where}: {trouble.problem}"), file=sys.stderr)
     return 0
-
-
-def _who(context: Context) -> str:
-    """A command of a client's session is the agent's, not the user's."""
-    return "claude" if context.config.session and context.environ.get("CLAUDECODE") else "user"
 
 
 def _words(given: list[str]) -> str:

@@ -1,0 +1,64 @@
+"""How checkpoints are shown: a table of records, one record with all that belongs to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.journal import checkpoints as recorded
+from standfast.protocol import checkpoints as rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from standfast.files.run_log import Tail
+    from standfast.journal.checkpoints import Kept
+    from standfast.journal.store import Journal
+    from standfast.protocol.checkpoints import Record
+    from standfast.surfaces.cli.screen import Screen
+
+_KNOWN = 8
+
+
+def rows(screen: Screen, found: Iterable[Kept]) -> str:
+    """A table, one record a row."""
+    return screen.table(
+        [
+            (kept.id, kept.key.run_id, kept.key.phase, kept.key.lane, kept.key.stage,
+             kept.status, clock.local_minute(kept.at), str(kept.record.get("notes") or ""))
+            for kept in found
+        ],
+        ("strong", "", "", "", "", "strong", "dim"),
+    )  # fmt: skip
+
+
+def whole(screen: Screen, record: Record, before: Sequence[Kept], log: Tail) -> str:
+    """Every field; every write of this record so far; the end of the run log."""
+    parts = [screen.table([(name, _text(value)) for name, value in record.items()
+                           if name not in rules.HINTS], ("dim",))]  # fmt: skip
+    for title, some in (
+        ("HISTORY", [(kept.id, kept.status, clock.local_minute(kept.at), kept.actor,
+                      str(kept.record.get("notes") or "")) for kept in before]),
+        ("LOG", [tuple(_text(entry.get(name, "-")) for name in ("ts", "event", "status", "notes"))
+                 for entry in log.entries]),
+    ):  # fmt: skip
+        if some:
+            parts += ["", title, screen.table(some, ("strong",))]
+    if log.torn:
+        parts.append(f"(torn lines that were passed over: {log.torn})")
+    return "\n".join(parts)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return "; ".join(str(each) for each in value)
+    return str(value)
+
+
+def known(journal: Journal) -> str:
+    """Which lanes there are, for an error that found none."""
+    lanes = dict.fromkeys("/".join(kept.key[:3]) for kept in recorded.current(journal))
+    if not lanes:
+        return ": none was written yet"
+    more = f" and {len(lanes) - _KNOWN} more" if len(lanes) > _KNOWN else ""
+    return f"; known are {', '.join([*lanes][-_KNOWN:])}{more}"

@@ -1,0 +1,197 @@
+"""`standfast checkpoint`: how far each lane of a run is, written so that it can be resumed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.clients.checkout import Checkout
+from standfast.errors import NoCheckpoint, StandfastError, WrongUsage
+from standfast.files import homes, run_log
+from standfast.journal import checkpoints as recorded
+from standfast.journal.author import Author
+from standfast.protocol import checkpoint_fields as fields
+from standfast.protocol import checkpoint_hints as hinted
+from standfast.protocol import checkpoints as rules
+from standfast.protocol import ids
+from standfast.protocol.text import printable
+from standfast.surfaces.cli import checkpoints as shown
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.journal.checkpoints import Kept
+    from standfast.protocol.checkpoints import Record
+    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.frame import Parser
+
+_CARRIED = ("base_branch", "worktree_path", "log_path", "branch", "base_sha")
+_PATHS = ("worktree_path", "log_path")
+_LOGGED = 5
+_OPTIONS = tuple(field for field in fields.GIVEN if field.name != "timestamp")
+
+
+def configure(parser: Parser) -> None:
+    """What to do, and every field of a record that a caller may give."""
+    parser.mixed = True
+    parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
+    parser.add_argument("id", nargs="?", help="for `show`: the number of a write, such as CP-007")
+    for field in _OPTIONS:
+        said = field.says if field.kind != fields.TEXTS else f"{field.says} Repeat it."
+        parser.add_argument(
+            f"--{field.name.replace('_', '-')}",
+            action="append" if field.kind == fields.TEXTS else "store",
+            type=int if field.kind == fields.WHOLE else str,
+            choices=field.one_of or None,
+            help=said,
+        )
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Do it; then bring the file up to date, and say what stands in its way."""
+    if arguments.id is not None and arguments.action != "show":
+        raise WrongUsage("only `show` takes the number of a write")
+    status = _ACTIONS[arguments.action](context, arguments)
+    for trouble in context.trouble:
+        print(printable(f"but {trouble.where}: {trouble.problem}"), file=sys.stderr)
+    return status
+
+
+def _write(context: Context, arguments: argparse.Namespace) -> int:
+    """Record it, tell its number, then let the file show it."""
+    said = {field.name: getattr(arguments, field.name) for field in _OPTIONS}
+    given: Record = {name: value for name, value in said.items() if value is not None}
+    given.setdefault("lane", ids.NO_LANE)
+    key = rules.key(given)
+    context.may_write()
+    face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
+    author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
+    with context.journal.writing() as tx:
+        record = _complete(context, given, key, face.root)
+        fields.check(record)
+        number = recorded.upsert(tx, record, author)
+        homes.claim(tx, context.journal, face)  # if we die now, the next command writes the file
+    if context.json:
+        print(json_line({"id": number, "path": face.path, "record": record}), flush=True)
+    else:
+        print(f"Recorded {number}: {key} {record['status']}", flush=True)
+    context.heal(checkpoints=True)  # after the acknowledgement: it undoes nothing
+    return 0
+
+
+def _complete(context: Context, given: Record, key: rules.Key, root: str) -> Record:
+    """What the caller left out: as the lane's last record has it, else as it is here."""
+    before = recorded.latest(context.journal, key.run_id, key.phase, key.lane)
+    kept: Record = {}
+    if before is not None:
+        kept = {name: before.record[name] for name in _CARRIED if name in before.record}
+    here: Record = {
+        "worktree_path": context.place.root,
+        "log_path": os.path.join(root, os.path.dirname(homes.CHECKPOINTS_FILE),
+                                 f"{key.run_id}.jsonl"),
+        "notes": "",
+    }  # fmt: skip
+    branch = Checkout(root).branch()
+    if branch is not None:
+        here["base_branch"] = branch
+    for name in _PATHS:
+        if name in given:
+            base = os.path.realpath(context.directory)
+            given[name] = os.path.normpath(os.path.join(base, str(given[name])))
+    stamp = {"timestamp": clock.rfc3339(clock.now_us())}
+    return fields.in_order({**here, **kept, **given, **stamp})
+
+
+def _list(context: Context, arguments: argparse.Namespace) -> int:
+    """Every current record that fits, oldest write first."""
+    context.heal()
+    found = _matching(context, arguments)
+    if context.json:
+        path = _face_path(context)
+        print(json_line({"path": path, "checkpoints": [kept.record for kept in found]}))
+    else:
+        print(shown.rows(context.screen, found) or "No checkpoints yet.")
+    return 0
+
+
+def _matching(context: Context, arguments: argparse.Namespace) -> list[Kept]:
+    found = recorded.current(context.journal, arguments.run_id, arguments.phase, arguments.lane)
+    return [
+        kept
+        for kept in found
+        if arguments.stage in (None, kept.key.stage) and arguments.status in (None, kept.status)
+    ]
+
+
+def _latest(context: Context, arguments: argparse.Namespace) -> int:
+    """The record that was written last."""
+    context.heal()
+    kept = _newest(context, arguments)
+    print(json_line(kept.record) if context.json else shown.rows(context.screen, [kept]))
+    return 0
+
+
+def _newest(context: Context, arguments: argparse.Namespace) -> Kept:
+    found = _matching(context, arguments)
+    if not found:
+        raise NoCheckpoint(f"there is no such checkpoint{shown.known(context.journal)}")
+    return found[-1]
+
+
+def _show(context: Context, arguments: argparse.Namespace) -> int:
+    """One record, what came before it, the end of its log, and what to do next."""
+    context.heal()
+    kept = _by_id(context, arguments.id) if arguments.id else _newest(context, arguments)
+    before = [
+        each for each in recorded.history(context.journal, kept.key.run_id) if each.key == kept.key
+    ]
+    log = _log(context, kept)
+    root, path = _root(context), _face_path(context)
+    prompt = hinted.prompt(kept.key, kept.status, path, root)
+    made = hinted.hints(kept.key, root)
+    whole: Record = {**kept.record, **dict(zip(rules.HINTS, made, strict=True))}
+    if context.json:
+        history = [each.record for each in before]
+        print(json_line({"checkpoint": whole, "history": history, "log": log.entries,
+                         "torn": log.torn, "path": path, "prompt": prompt}))  # fmt: skip
+    else:
+        print(shown.whole(context.screen, whole, before, log))
+        print(f"\n{prompt}")
+    return 0
+
+
+def _by_id(context: Context, said: str) -> Kept:
+    """A write by its number, also one that another has followed."""
+    number = ids.name(said, what="id")
+    now = (kept for kept in recorded.current(context.journal) if kept.id == number)
+    found = next(now, None) or recorded.find(context.journal, number)
+    if found is None:
+        raise NoCheckpoint(f"there is no {number}{shown.known(context.journal)}")
+    return found
+
+
+def _log(context: Context, kept: Kept) -> run_log.Tail:
+    """The end of the log that the record names; one that cannot be read is told, not fatal."""
+    path = kept.record.get("log_path")
+    if not isinstance(path, str) or not os.path.isabs(path):
+        return run_log.Tail()
+    try:
+        return run_log.tail(path, _LOGGED)
+    except StandfastError as error:
+        context.trouble.append(error)
+        return run_log.Tail()
+
+
+def _root(context: Context) -> str:
+    return homes.checkpoints_root(context.journal, context.place)
+
+
+def _face_path(context: Context) -> str:
+    relative = context.config.checkpoints_file or homes.CHECKPOINTS_FILE
+    return os.path.join(_root(context), relative)
+
+
+_ACTIONS = {"write": _write, "list": _list, "show": _show, "latest": _latest}
