@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from standfast.clients.claude.abilities import WANTED
 from standfast.clients.claude.recipes import RECIPES
 from standfast.clients.claude.samples import BEFORE, SAMPLES
+from standfast.files import homes
 from standfast.protocol import lifecycle
 from standfast.protocol.outputs import SENTINEL
 from standfast.surfaces.cli import frame
@@ -244,6 +245,36 @@ STAGES: tuple[Act, ...] = (
 )  # fmt: skip
 
 
+_RUN = ("--run-id", worlds.RUN, "--phase", "P1", "--lane", "SL-1")
+
+
+def _write(stage: str, status: str) -> Callable[[World], int]:
+    return _command("checkpoint", "write", *_RUN, "--stage", stage, "--status", status,
+                    "--notes", WORD)  # fmt: skip
+
+
+def _written(seen: Seen) -> int:
+    return sum(kind == "checkpoint.written" and WORD in payload for kind, _, payload in seen.events)
+
+
+def _in_file(world: World, _seen: Seen) -> bool:
+    """The file that others read shows the new record and every one before it, once each."""
+    with open(os.path.join(world.repo, homes.CHECKPOINTS_FILE), encoding="utf-8") as file:
+        text = file.read()
+    return text.count(WORD) == 1 and all(text.count(f'"{stage}"') == 1 for stage in worlds.STAGES)
+
+
+CHECKPOINTS: tuple[Act, ...] = (
+    Act("first-checkpoint", "checkpoint write", "begun", _write("before_lane_start", "ready"),
+        new=_written),
+    Act("checkpoint", "checkpoint write", "laned", _write("after_lane_tests", "complete"),
+        new=_written, holds=_in_file),
+    Act("checkpoints", "checkpoint list", "laned", _command("checkpoint", "list")),
+    Act("show-checkpoint", "checkpoint show", "laned", _command("checkpoint", "show")),
+    Act("latest-checkpoint", "checkpoint latest", "laned", _command("checkpoint", "latest")),
+)  # fmt: skip
+
+
 def _hook(event: str, world: str, session: str) -> Act:
     kind = RECIPES[event][0]
 
@@ -327,7 +358,7 @@ HOOKS: tuple[Act, ...] = (
     _role_hook("SessionStart", "compacting"),
 )
 
-ACTS: dict[str, Act] = {act.name: act for act in (*COMMANDS, *STAGES, *HOOKS)}
+ACTS: dict[str, Act] = {act.name: act for act in (*COMMANDS, *STAGES, *CHECKPOINTS, *HOOKS)}
 
 
 def registered() -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock
 from standfast.clients.claude.samples import BEFORE
+from standfast.files import homes
 from standfast.journal import inbox, spool
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
@@ -51,6 +52,8 @@ CONTEXT = (
     "# Expert - Session Context\n- **Updated**: 2026-02-03\n\n## Completed\n- a word by hand\n"
 )
 ROLE = "oosh-expert"
+RUN = "P1-SL-1-20260102"
+STAGES = ("before_lane_start", "after_lane_start")
 SETTINGS = '{\n  "model": "some",  \n  "hooks": {"Stop": []}\n}\n'
 
 
@@ -223,6 +226,20 @@ def _staged(world: World) -> None:
     _write(os.path.join(world.repo, "task.md"), "Look at it.\n")
 
 
+def _laned(world: World) -> None:
+    """A lane under way, and a note that somebody put into its first checkpoint by hand."""
+    _begun(world)
+    for stage, status in zip(STAGES, ("ready", "in_progress"), strict=True):
+        perform.command(
+            world, "checkpoint", "write", "--run-id", RUN, "--phase", "P1", "--lane", "SL-1",
+            "--stage", stage, "--status", status, "--notes", "by us",
+        )  # fmt: skip
+    path = os.path.join(world.repo, homes.CHECKPOINTS_FILE)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    _write(path, text.replace("by us", EDITED, 1))
+
+
 def _off(world: World) -> None:
     _begun(world)
     perform.command(world, "off")
@@ -330,6 +347,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "checkpointed": _checkpointed,
     "off": _off,
     "staged": _staged,
+    "laned": _laned,
     "installed": _installed,
     "an output is owed": _owing,
     "context": _context,
@@ -343,6 +361,8 @@ WORLDS: dict[str, Callable[[World], None]] = {
 
 def waiting(name: str) -> tuple[tuple[str, str], ...]:
     """What the first command that can must take in, once each: the kind of event, and words."""
+    if name == "laned":
+        return (("checkpoint.written", EDITED),)
     if name != "waiting":
         return ()
     noted = "decision.noted"

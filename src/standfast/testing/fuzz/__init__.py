@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from standfast.testing.fuzz import (
     agents,
+    checkpoints,
     contexts,
     documents,
     outside,
@@ -29,4 +30,17 @@ if TYPE_CHECKING:
 _MODULES = (documents, sections, contexts, roles, recorded, told, agents, resumption, outside)
 TARGETS: Mapping[str, Target] = {
     target.name: target for module in _MODULES for target in module.TARGETS
+    target.name: target
+    for module in (
+        documents,
+        contexts,
+        roles,
+        recorded,
+        told,
+        agents,
+        checkpoints,
+        resumption,
+        outside,
+    )
+    for target in module.TARGETS
 }
