@@ -200,7 +200,7 @@ class NoCheckpoint(StandfastError):
     """Nothing was written yet for the run, phase and lane that were asked for."""
 
     code = "SF123"
-    exit_status = 18
+    exit_status = 87
     remedy = "List what there is with `standfast checkpoint list`."
 
 

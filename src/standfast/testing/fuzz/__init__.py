@@ -27,20 +27,10 @@ if TYPE_CHECKING:
 
     from standfast.testing.fuzz.target import Target
 
-_MODULES = (documents, sections, contexts, roles, recorded, told, agents, resumption, outside)
+_MODULES = (
+    *(documents, sections, contexts, roles, recorded),
+    *(told, agents, checkpoints, resumption, outside),
+)
 TARGETS: Mapping[str, Target] = {
     target.name: target for module in _MODULES for target in module.TARGETS
-    target.name: target
-    for module in (
-        documents,
-        contexts,
-        roles,
-        recorded,
-        told,
-        agents,
-        checkpoints,
-        resumption,
-        outside,
-    )
-    for target in module.TARGETS
 }
