@@ -412,6 +412,52 @@ def test_own_session_is_written_and_not_the_newest(
     assert "mend the parser" not in (repo / FILE).read_text("utf-8")
 
 
+def started(repo: Path, session: str, role: str | None, task: str) -> None:
+    """What hooks record of a session whose environment names a role, or none."""
+    author = Author("claude", session=session)
+    told = {} if role is None else {"role": role}
+    tasks = [{"id": "1", "words": task, "status": "pending"}]
+    with journal_of(repo).writing() as tx:
+        tx.append("session.started", {"source": "startup", "client": "claude", **told}, author)
+        tx.append("tasks.told", {"whole": 1, "tasks": tasks}, author)
+
+
+@pytest.mark.req("CTX-14")
+def test_session_of_the_role_is_written_and_never_that_of_another(repo: Path) -> None:
+    started(repo, "s0", None, "work of nobody's")
+    started(repo, "s1", "dev", "work of dev")
+    started(repo, "s2", "tester", "old work of tester")
+    started(repo, "s3", "tester", "work of tester")
+
+    dev = context(repo, "write", "dev")
+    lead = context(repo, "write", "lead")
+    tester = json.loads(context(repo, "write", "tester", "--json").out)
+
+    def text(role: str) -> str:
+        return (repo / f"session/agents/{role}.context.md").read_text("utf-8")
+
+    assert dev.out.startswith("From session s1: the newest of role dev\n")
+    assert "work of dev" in text("dev")
+    assert "tester" not in text("dev")
+    assert (tester["session"], tester["source"]) == ("s3", "the newest of role tester")
+    assert "- work of tester" in text("tester")
+    assert lead.out.startswith("From session s0: the newest that is not known to be another role's")
+    assert "work of nobody's" in text("lead")
+
+
+@pytest.mark.req("CTX-14")
+def test_it_is_said_that_no_session_is_known(repo: Path) -> None:
+    started(repo, "s1", "tester", "work of tester")
+
+    answer = context(repo, "write", "dev")
+    told = json.loads(context(repo, "write", "dev", "--json").out)
+
+    assert answer.status == 0
+    assert answer.out.startswith("No session is known to write from: none is role dev's")
+    assert told["session"] is None
+    assert "work of tester" not in (repo / "session/agents/dev.context.md").read_text("utf-8")
+
+
 @pytest.mark.req("CTX-14")
 def test_role_falls_back_to_the_environment(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HIVEMIND_ROLE", "tester")

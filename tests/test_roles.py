@@ -46,6 +46,19 @@ def after(hooks: Hooks, **fields: object) -> str:
     return str(json.loads(called.out)["hookSpecificOutput"]["additionalContext"])
 
 
+# At the start.
+
+
+@pytest.mark.req("CTX-14")
+def test_start_of_a_session_tells_its_role_and_only_a_valid_one(hooks: Hooks) -> None:
+    for role in (None, "", "../x", "tester"):
+        hooks.env["HIVEMIND_ROLE"] = role
+        hooks("SessionStart", source="startup", session_id=f"other-{role == 'tester'}")
+
+    told = [each.get("role") for each in hooks.of("session.started")]
+    assert told == [ROLE, None, None, None, "tester"]
+
+
 # Before a compaction.
 
 

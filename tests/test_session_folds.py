@@ -405,3 +405,21 @@ def test_what_ended_while_hooks_were_off_is_not_said_to_run(journal: Journal) ->
 
     assert states(journal, "call") == {"t1": "left"}
     assert verify(journal).problems == []
+
+
+def roles(journal: Journal) -> dict[str, str]:
+    rows = journal.query("SELECT key, value ->> '$' FROM cells WHERE key LIKE 'role:%'")
+    return {str(key): str(value) for key, value in rows}
+
+
+@pytest.mark.req("CTX-14")
+def test_role_of_a_session_is_the_newest_that_was_told(journal: Journal) -> None:
+    for session, role in (("s1", "dev"), ("s2", "tester"), ("s1", "lead"), ("s3", None), ("s4", 7)):
+        told = {} if role is None else {"role": role}
+        tell(journal, "session.started", session=session, client="claude", **told)
+    with journal.writing() as tx:
+        late = {"client": "claude", "role": "overtaken"}
+        tx.append("session.started", late, author("s1"), origin=SPOOL, at=2)
+
+    assert roles(journal) == {"role:s1": "lead", "role:s2": "tester"}
+    assert verify(journal).problems == []

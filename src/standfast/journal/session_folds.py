@@ -32,6 +32,13 @@ _OWED = """
     INSERT INTO briefs SELECT ?1, ?2, ?3, ?4 ->> 'source', NULL, 0, 0, 0
     WHERE ?4 ->> 'source' IN ('compact', 'resume', 'fork')"""
 
+# Whose session it is: the newest word counts, and what comes late is not the newest.
+_IN_ROLE = """
+    INSERT INTO cells SELECT 'role:' || ?2, ?1 -> 'role', ?3, ?4
+    WHERE ?2 IS NOT NULL AND json_type(?1, '$.role') = 'text'
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value, at = excluded.at, seq = excluded.seq
+    WHERE excluded.at >= cells.at"""
+
 _OPENED = """
     INSERT INTO work SELECT ?2, ?5, ?1 ->> 'id', ?3, 'open', ifnull(?1 ->> 'words', ''), ?4, 0, ?6
     WHERE ?1 ->> 'id' IS NOT NULL
@@ -123,6 +130,8 @@ def session_started(connection: apsw.Connection, event: Row) -> None:
     connection.execute(_STARTED, (payload, session, subdir, seq, actor, at))
     if not is_overtaken:
         connection.execute(_OWED, (seq, session, actor, payload))
+    if '"role":' in payload:
+        connection.execute(_IN_ROLE, (payload, session, at, seq))
 
 
 def session_ended(connection: apsw.Connection, event: Row) -> None:

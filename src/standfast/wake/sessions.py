@@ -26,6 +26,9 @@ _ROWS = """
     FROM sessions WHERE {condition} ORDER BY last DESC LIMIT ?"""
 
 
+_IN_A_ROLE = "SELECT substr(key, 6) FROM cells WHERE key >= 'role:' AND key < 'role;'"
+
+
 class Session(NamedTuple):
     """One session as it stands in the journal."""
 
@@ -58,6 +61,20 @@ def newest(ask: Ask, count: int) -> list[Session]:
     """The sessions last heard of, the newest first; forgotten ones are not among them."""
     rows = ask(_ROWS.format(condition="forgotten = 0", told=TOLD), (count,))
     return [Session._make(row) for row in rows]
+
+
+def newest_in(ask: Ask, role: str) -> Session | None:
+    """The session last heard of whose agent had this role."""
+    condition = f"forgotten = 0 AND session IN ({_IN_A_ROLE} AND value ->> '$' = ?)"
+    rows = ask(_ROWS.format(condition=condition, told=TOLD), (role, 1))
+    return Session._make(rows[0]) if rows else None
+
+
+def newest_in_no_role(ask: Ask) -> Session | None:
+    """The session last heard of that is not known to be any role's."""
+    condition = f"forgotten = 0 AND session NOT IN ({_IN_A_ROLE})"
+    rows = ask(_ROWS.format(condition=condition, told=TOLD), (1,))
+    return Session._make(rows[0]) if rows else None
 
 
 def find(ask: Ask, name: str) -> Session:

@@ -1,4 +1,4 @@
-"""What a session's start tells beside its payload: its process, its branch, where it comes from.
+"""What a session's start tells beside its payload: its process, branch, role, where it comes from.
 
 Hook path.
 """
@@ -11,6 +11,8 @@ from standfast import disk
 from standfast.clients import alive
 from standfast.clients.checkout import Checkout
 from standfast.clients.claude.recording import MAIN
+from standfast.errors import BadName
+from standfast.protocol import ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +36,19 @@ def complete(fact: Fact, call: Call, ask: Ask) -> None:
     pid = call.environ.get("CLAUDE_PID") or call.pid
     process, branch = alive.mark(pid), Checkout(call.cwd).branch()
     parent = _parent(str(fact.fields.get("source")), process, call, ask)
-    told = {"client": MAIN, "process": process, "branch": branch, "parent": parent}
+    told = {"client": MAIN, "process": process, "branch": branch, "parent": parent,
+            "role": _role(call)}  # fmt: skip
     fact.fields.update({name: value for name, value in told.items() if value is not None})
     _name_session_to_commands(call)
+
+
+def _role(call: Call) -> str | None:
+    """Whose session it is, so that no other role's context file is written from it."""
+    named = call.environ.get("HIVEMIND_ROLE")
+    try:
+        return ids.role(named) if named else None
+    except BadName:
+        return None
 
 
 def _parent(source: str, process: str | None, call: Call, ask: Ask) -> str | None:

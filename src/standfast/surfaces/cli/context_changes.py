@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import BadName, NothingFound
 from standfast.files import context_files, rewriting
@@ -54,7 +54,8 @@ def write(context: Context, name: str) -> int:
     path, now = context_files.relative(role), minute()
     _begin(context)
     context.heal()  # what waits in spools and inboxes is known too
-    known = context_write.known(context.journal.query, _session(context))
+    source = _source(context, role)
+    known = context_write.known(context.journal.query, source.session)
 
     def change(data: bytes | None) -> bytes:
         text = None if data is None else context_files.text_of(data, path)
@@ -62,7 +63,7 @@ def write(context: Context, name: str) -> int:
 
     root = context.place.root
     done = rewriting.rewrite(context.journal, root, path, change, _author(context))
-    return _tell(context, f"{root}/{path}", path, done)
+    return _tell(context, f"{root}/{path}", path, done, source)
 
 
 def _begin(context: Context) -> None:
@@ -79,28 +80,51 @@ def _author(context: Context) -> Author:
     return Author("claude" if is_agent else "user", session=session, subdir=context.place.subdir)
 
 
-def _session(context: Context) -> sessions.Session | None:
-    """The caller's own, else the newest; None where none was recorded."""
-    if not context.journal.exists:
-        return None
+class _Source(NamedTuple):
+    """The session whose work is written, and why it is that one."""
+
+    session: sessions.Session | None
+    why: str
+
+    def as_dict(self) -> dict[str, object]:
+        """For `--json`."""
+        return {"session": self.session.session if self.session else None, "source": self.why}
+
+    def __str__(self) -> str:
+        """For people."""
+        if self.session is None:
+            return f"No session is known to write from: {self.why}"
+        return f"From session {self.session.session}: {self.why}"
+
+
+def _source(context: Context, role: str) -> _Source:
+    """The caller's own session, else the role's newest, else the newest that is nobody else's."""
     ask = context.journal.query
-    if context.config.session is not None:
+    if (own := context.config.session) is not None:
         try:
-            return sessions.find(ask, context.config.session)
+            return _Source(sessions.find(ask, own), "the caller's own")
         except NothingFound:
-            return None
-    return next(iter(sessions.newest(ask, 1)), None)
+            return _Source(None, f"nothing is recorded of the caller's own, {own}")
+    if (found := sessions.newest_in(ask, role)) is not None:
+        return _Source(found, f"the newest of role {role}")
+    if (found := sessions.newest_in_no_role(ask)) is not None:
+        return _Source(found, "the newest that is not known to be another role's")
+    return _Source(None, f"none is role {role}'s, nor without a role")
 
 
-def _tell(context: Context, file: str, path: str, done: Rewritten) -> int:
+def _tell(
+    context: Context, file: str, path: str, done: Rewritten, source: _Source | None = None
+) -> int:
     """The difference, then whether the file passes now."""
     now = checked(context, file)
     is_changed = done.before != done.after
     diff = _diff(done, path) if is_changed else ""
     if context.json:
         facts = {"changed": is_changed, "kept": done.kept, "diff": diff}
-        print(json_line({**now.as_dict(), **facts}))
+        print(json_line({**now.as_dict(), **facts, **(source.as_dict() if source else {})}))
     else:
+        if source:
+            print(printable(str(source)))
         if diff:
             print(consent.paint(diff, context.screen))
         print(told(context.screen, now))
