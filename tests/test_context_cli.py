@@ -107,6 +107,21 @@ def test_several_files_are_told_one_after_another_and_one_bad_one_fails(repo: Pa
     ]
 
 
+@pytest.mark.req("CTX-07")
+def test_several_files_are_one_document_for_machines_and_one_file_is_itself(repo: Path) -> None:
+    put(repo, fresh(VALID))
+
+    answer = context(repo, "validate", FILE, "nowhere.md", "--json")
+    told = json.loads(answer.out)
+
+    assert answer.status == 1
+    assert (told["passed"], told["total"]) == (1, 2)
+    assert [(each["file"], each["valid"]) for each in told["files"]] == [
+        *((FILE, True), ("nowhere.md", False))
+    ]
+    assert json.loads(context(repo, "validate", FILE, "--json").out) == told["files"][0]
+
+
 @pytest.mark.req("CTX-17")
 def test_role_is_compared_with_the_name_of_the_file(repo: Path) -> None:
     put(repo, fresh(VALID), role="tester")

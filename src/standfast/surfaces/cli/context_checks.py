@@ -18,13 +18,18 @@ if TYPE_CHECKING:
 
 
 def validate(context: Context, arguments: argparse.Namespace) -> int:
-    """Check the files that are named."""
+    """Check the files that are named; several are one document for machines, as all of them are."""
     if not arguments.names:
         raise WrongUsage("name a file to validate, or say `validate.all`")
     found = [checked(context, name) for name in arguments.names]
-    for each in found:
-        print(json_line(each.as_dict()) if context.json else told(context.screen, each))
-    return 1 if any(each.errors for each in found) else 0
+    passed = sum(not each.errors for each in found)
+    if context.json:
+        files = [each.as_dict() for each in found]
+        several = {"passed": passed, "total": len(found), "files": files}
+        print(json_line(several if len(found) > 1 else files[0]))
+    else:
+        print("\n".join(told(context.screen, each) for each in found))
+    return 0 if passed == len(found) else 1
 
 
 def validate_all(context: Context, arguments: argparse.Namespace) -> int:

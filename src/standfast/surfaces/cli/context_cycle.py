@@ -92,12 +92,8 @@ def lifecycle_save(context: Context, arguments: argparse.Namespace) -> int:
     seen = _look(context, role.name)
     way = _save(context, seen, arguments.action)
     if not seen.passes:
-        return told.refuse(
-            context,
-            role.name,
-            [*told.checked(context, seen), *told.stays(context, role.name)],
-            seen,
-        )
+        why = told.checked(context, seen, is_named=role.is_named)
+        return told.refuse(context, role.name, [*why, *told.stays(context, role.name)], seen)
     facts = {**told.facts(role.name, lifecycle.SAVED), "moves": list(way), **told.findings(seen)}
     passed = " → ".join(way)
     told.say(
@@ -231,8 +227,8 @@ def recover(context: Context, arguments: argparse.Namespace) -> int:
         return told.refuse(context, None, [_NO_ROLE])
     seen = _look(context, role.name)
     if seen.data is None:
-        stale = "" if role.is_named else " (HIVEMIND_ROLE may be stale)"
-        return told.refuse(context, role.name, [f"{seen.file} does not exist{stale}"], seen)
+        why = told.checked(context, seen, is_named=role.is_named)
+        return told.refuse(context, role.name, why, seen)
     if seen.fault is not None:
         raise seen.fault
     has_one = lifecycles.of(context.journal, role.name) is not None

@@ -13,6 +13,7 @@ from standfast.protocol.context_schema import CONTENT, MISSING, finding
 from standfast.protocol.text import printable
 
 if TYPE_CHECKING:
+    from standfast.files.roles import Seen
     from standfast.surfaces.cli.context import Context
     from standfast.surfaces.cli.screen import Screen
 
@@ -67,16 +68,33 @@ def checked(context: Context, given: str) -> Checked:
         path, data = _read(context, given)
         text = context_files.text_of(data, path)
     except FileNotFoundError:
-        remedy = "Check the name, or write the file with `standfast context write ROLE`."
-        return Checked(path, (Finding(MISSING, ABSENT, 1, "there is no such file", remedy),))
+        return Checked(path, (absent("ROLE"),))
     except StandfastError as error:
-        line = error.line or 1
-        return Checked(path, (Finding(CONTENT, UNREADABLE, line, error.problem, error.remedy),))
+        return Checked(path, (_unreadable(error),))
     role = context_files.role_of(path)
     found = validate(text, role=role, today=minute())
     if role is None:
         found += (finding("file.name", 1, "the file is not named after a role"),)
     return Checked(path, found)
+
+
+def of_role(seen: Seen) -> Checked:
+    """The same of a role's file that was looked at already."""
+    if seen.data is None:
+        return Checked(seen.file, (absent(seen.role),))
+    if seen.fault is not None:
+        return Checked(seen.file, (_unreadable(seen.fault),))
+    return Checked(seen.file, seen.findings)
+
+
+def absent(role: str) -> Finding:
+    """That there is no file, and what to do."""
+    remedy = f"Check the name, or write the file with `standfast context write {role}`."
+    return Finding(MISSING, ABSENT, 1, "there is no such file", remedy)
+
+
+def _unreadable(error: StandfastError) -> Finding:
+    return Finding(CONTENT, UNREADABLE, error.line or 1, error.problem, error.remedy)
 
 
 def _read(context: Context, given: str) -> tuple[str, bytes]:

@@ -10,7 +10,7 @@ from standfast.files import states_env
 from standfast.journal import lifecycles
 from standfast.protocol import lifecycle
 from standfast.protocol.text import printable
-from standfast.surfaces.cli.context_findings import Checked, told
+from standfast.surfaces.cli.context_findings import absent, of_role, told
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -28,16 +28,20 @@ def facts(role: str, state: str | None, **more: object) -> dict[str, object]:
 
 def findings(seen: Seen) -> dict[str, object]:
     """What the check said of the file, for machines."""
-    return Checked(seen.file, seen.findings).as_dict()
+    return of_role(seen).as_dict()
 
 
-def checked(context: Context, seen: Seen) -> list[str]:
-    """The same for people, one item a finding; a file that is not there has only its absence."""
+def checked(context: Context, seen: Seen, *, is_named: bool = True) -> list[str]:
+    """The same for people, one item a finding; a file that is not there has only its absence.
+
+    A role that nobody named comes from the environment, and that may be that of another time.
+    """
     if seen.data is None:
-        return [f"{seen.file} does not exist"]
+        stale = "" if is_named else " (HIVEMIND_ROLE may be stale)"
+        return [f"{seen.file} does not exist{stale}. {absent(seen.role).remedy}"]
     if seen.fault is not None:
         return [printable(f"{seen.fault.where or seen.file}: {seen.fault.problem}")]
-    return [told(context.screen, Checked(seen.file, seen.findings))]
+    return [told(context.screen, of_role(seen))]
 
 
 def stays(context: Context, role: str) -> list[str]:
