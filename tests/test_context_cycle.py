@@ -233,13 +233,15 @@ def test_status_tells_one_role_or_all(cli: Cli, repo: Path) -> None:
 
 
 @pytest.mark.req("CTX-10", "CTX-23")
-def test_pre_compact_without_a_role_or_with_a_stale_one_skips(cli: Cli, repo: Path) -> None:
+def test_pre_compact_skips_only_where_there_is_no_role_at_all(cli: Cli, repo: Path) -> None:
     nobody = cli("context", "lifecycle.pre.compact", cwd=repo)
     stale = cli("context", "lifecycle.pre.compact", cwd=repo, env={"HIVEMIND_ROLE": "long-gone"})
 
-    for done in (nobody, stale):
-        assert (done.returncode, "skipped" in done.stdout) == (0, True)
-    assert "long-gone" in stale.stdout
+    assert (nobody.returncode, "skipped" in nobody.stdout) == (0, True)
+    assert stale.returncode == 1
+    assert "session/agents/long-gone.context.md does not exist" in stale.stderr
+    assert "HIVEMIND_ROLE may be stale" in stale.stderr
+    assert "standfast context write long-gone" in stale.stderr
     assert state(repo, "long-gone") is None
 
 
@@ -408,6 +410,34 @@ def test_lifecycle_recover_moves_only_and_needs_a_lifecycle(cli: Cli, repo: Path
     assert moves(repo)[-2:] == [(COMPACTING, RECOVERING), (RECOVERING, ACTIVE)]
 
 
+@pytest.mark.req("CTX-07", "CTX-25")
+@pytest.mark.parametrize("action", ["recover", "lifecycle.save", "lifecycle.pre.compact"])
+def test_file_that_is_not_there_is_not_valid_and_the_remedy_is_named(
+    cli: Cli, repo: Path, action: str
+) -> None:
+    told = json.loads(cli("context", action, ROLE, "--json", cwd=repo).stdout)
+    said = cli("context", action, cwd=repo, env={"HIVEMIND_ROLE": ROLE})
+
+    (finding,) = told["findings"]
+    assert (told["valid"], told["errors"], finding["rule"]) == (False, 1, "file.missing")
+    assert f"standfast context write {ROLE}" in finding["remedy"]
+    assert said.returncode == 1
+    assert f"{FILE} does not exist (HIVEMIND_ROLE may be stale). {finding['remedy']}" in said.stderr
+
+
+@pytest.mark.req("CTX-07")
+@pytest.mark.parametrize("action", ["lifecycle.save", "lifecycle.pre.compact"])
+def test_file_that_is_no_text_is_not_valid(cli: Cli, repo: Path, action: str) -> None:
+    put(repo).write_bytes(b"\xff")
+
+    done = cli("context", action, ROLE, "--json", cwd=repo)
+
+    told = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert [each["rule"] for each in told["findings"]] == ["file.unreadable"]
+    assert not told["valid"]
+
+
 # Spellings and the shim.
 
 
@@ -426,9 +456,7 @@ def test_dotted_words_blanks_and_dashes_mean_the_same(action: str) -> None:
 def test_words_that_are_no_action_are_left_for_the_parser(cli: Cli, repo: Path) -> None:
     assert command.rewrite([]) == []
     assert command.rewrite(["--json"]) == ["--json"]
-    assert command.rewrite(["lifecycle", "nap"]) == ["lifecycle", "nap"]
     assert command.rewrite(["validate", "a-b"]) == ["validate", "a-b"]
-    assert cli("context", "lifecycle", "nap", cwd=repo).returncode == WrongUsage.exit_status
     assert cli("context", "recover", "a", "b", cwd=repo).returncode == WrongUsage.exit_status
 
 

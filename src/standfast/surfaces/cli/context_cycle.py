@@ -173,12 +173,9 @@ def lifecycle_pre_compact(context: Context, arguments: argparse.Namespace) -> in
         return 0
     seen = _look(context, role.name)
     now = lifecycles.of(context.journal, role.name)
-    if now is None and seen.data is None and not role.is_named:
-        words = f"HIVEMIND_ROLE names {role.name}, of which nothing is known here: skipped"
-        told.say(context, {"role": role.name, "skipped": True}, words)
-        return 0
     if not seen.passes:
-        return told.refuse(context, role.name, told.checked(context, seen), seen)
+        why = told.checked(context, seen, is_named=role.is_named)
+        return told.refuse(context, role.name, why, seen)
     if now is not None and now.state in {lifecycle.COMPACTING, lifecycle.RECOVERING}:
         words = f"{role.name} is {now.state}, not saved: standfast context recover {role.name}"
         return told.refuse(context, role.name, [words], seen)
