@@ -461,6 +461,23 @@ def test_words_that_are_no_action_are_left_for_the_parser(cli: Cli, repo: Path) 
 
 
 @pytest.mark.req("CTX-15")
+def test_lifecycle_alone_is_helped_and_what_it_lacks_is_named(cli: Cli, repo: Path) -> None:
+    helped = [cli("context", "lifecycle", word, cwd=repo) for word in ("--help", "-h")]
+    alone = cli("context", "lifecycle", cwd=repo)
+    wrong = [
+        cli("context", *words, cwd=repo) for words in (["lifecycle", "nap"], ["lifecycle.nap"])
+    ]
+
+    for done in helped:
+        assert (done.returncode, "lifecycle.pre.compact" in done.stdout) == (0, True)
+    for done in (alone, *wrong):
+        assert done.returncode == WrongUsage.exit_status
+        assert "lifecycle.init, lifecycle.save, lifecycle.status" in done.stderr
+    for done in wrong:
+        assert "`nap`" in done.stderr
+
+
+@pytest.mark.req("CTX-15")
 def test_shim_passes_arguments_and_exit_codes_through(cli: Cli, repo: Path) -> None:
     put(repo)
     made = cli("context", "shim", cwd=repo)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from standfast.errors import WrongUsage
+from standfast.protocol.text import one_line
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
@@ -20,6 +23,7 @@ _CYCLE = (
     *("lifecycle.pre.compact", "lifecycle.recover"),
 )
 _SHIM = "shim"
+_LIFECYCLE = "lifecycle"
 ACTIONS = (*_CHECKS, *_CYCLE, _SHIM)
 _MOST_WORDS = max(action.count(".") for action in ACTIONS) + 1
 
@@ -43,7 +47,23 @@ def rewrite(arguments: Sequence[str]) -> list[str]:
         name = ".".join(found[first : first + count]).replace("-", ".")
         if name in ACTIONS:
             return [*found[:first], name, *found[first + count :]]
-    return found
+    return _half(found, first)
+
+
+def _half(words: list[str], first: int) -> list[str]:
+    """`lifecycle` and nothing after it, or no action of it: which there are is said."""
+    begun, _, rest = words[first].partition(".") if first < len(words) else ("", "", "")
+    if begun != _LIFECYCLE:
+        return words
+    if not {"-h", "--help"}.isdisjoint(words):
+        return ["--help"]
+    follows = [rest] if rest else [word for word in words[first + 1 :] if not word.startswith("-")]
+    wrong = f"`{one_line(follows[0], 80)}` is no action of `lifecycle`" if follows else ""
+    there_are = ", ".join(action for action in _CYCLE if action.startswith(f"{_LIFECYCLE}."))
+    raise WrongUsage(
+        wrong or "`lifecycle` is no action by itself",
+        remedy=f"There are {there_are}; see `standfast context --help`.",
+    )
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
