@@ -209,6 +209,24 @@ def test_second_role_of_the_same_machine_is_refused_and_a_dot_is_another(journal
     }
 
 
+@pytest.mark.req("CTX-22")
+@pytest.mark.parametrize("names", [("a.b", "a_dot_b"), ("a-dot-b", "a.b"), ("a.b-c", "a_dot_b_c")])
+def test_second_role_of_the_same_shell_variable_is_refused(
+    journal: Journal, names: tuple[str, str]
+) -> None:
+    first, second = names
+    with journal.writing() as tx:
+        lifecycles.begin(tx, first, "test", USER)
+
+    with pytest.raises(RoleTaken, match=first), journal.writing() as tx:
+        lifecycles.begin(tx, second, "test", USER)
+    with journal.writing() as tx:
+        assert lifecycles.begin(tx, first, "test", USER) is None
+        assert lifecycles.begin(tx, "a_b", "test", USER) is not None
+
+    assert {each.role for each in lifecycles.every(journal)} == {first, "a_b"}
+
+
 def test_role_without_a_lifecycle_cannot_move_and_a_secret_is_no_role(journal: Journal) -> None:
     with pytest.raises(NothingFound, match="nobody"), journal.writing() as tx:
         lifecycles.move(tx, "nobody", SAVING, "test", USER)

@@ -137,7 +137,7 @@ class RoleTaken(StandfastError):
 
     code = "SF115"
     exit_status = 85
-    remedy = "Give the role a name that differs in more than `-` and `_`."
+    remedy = "Give the role a name that differs in more than `-`, `_`, `.` and `_dot_`."
 
 
 class NotOurs(StandfastError):

@@ -65,7 +65,18 @@ def begin(tx: Writing, role: str, by: str, author: Author) -> Lifecycle | None:
         raise BadName("the role looks like a secret", remedy="Give it another name.")
     if find(tx.execute, role) is not None:
         return None
+    _refuse_shared_variable(tx, role)
     return _record(tx, role, None, lifecycle.ACTIVE, by, author)
+
+
+def _refuse_shared_variable(tx: Writing, role: str) -> None:
+    """`a.b` and `a_dot_b` have machines of their own, and would have one variable in a shell."""
+    variable = lifecycle.variable(role)
+    for found in map(_lifecycle, tx.execute(_ALL, ())):
+        if lifecycle.variable(found.role) == variable:
+            raise RoleTaken(
+                f"the shell variable `{variable}` is that of role `{found.role}`, not `{role}`"
+            )
 
 
 def move(tx: Writing, role: str, after: str, by: str, author: Author) -> Lifecycle:

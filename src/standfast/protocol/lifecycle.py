@@ -84,7 +84,7 @@ def _names(role: str) -> tuple[str, str, str]:
 
     Others stop reading before it: it would be a syntax error there.
     """
-    name = f"STATES_{_variable(role)}"
+    name = f"STATES_{variable(role)}"
     by_number = " ".join(f"[{number}]={state}" for number, state in STATES.items())
     return (
         f"{name}='{' '.join(STATES.values())}'",
@@ -94,11 +94,14 @@ def _names(role: str) -> tuple[str, str, str]:
 
 
 def _current(role: str) -> str:
-    return f"STATE_ID_{_variable(role)}="
+    return f"STATE_ID_{variable(role)}="
 
 
-def _variable(role: str) -> str:
-    """A machine's name as part of a variable's: a dot cannot stand there."""
+def variable(role: str) -> str:
+    """A machine's name as part of a variable's: a dot cannot stand there.
+
+    Two machines may come to the same: a shell that sources both would mix them up.
+    """
     return machine_name(role).replace(".", "_dot_")
 
 
