@@ -3,6 +3,9 @@
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -504,6 +507,64 @@ def test_words_of_a_repository_cannot_steer_or_end_their_place(repo: Path) -> No
     assert answer.status == 0
     assert "\x1b" not in text
     assert text.count("\n## Recovery Steps\n") == 1
+
+
+def aged(repo: Path) -> None:
+    """Give `write` something to do again."""
+    text = (repo / FILE).read_text("utf-8")
+    lines = [f"{line[:11]}: 2026-01-01" if line[:11] == "**Updated**" else line
+             for line in lines_of(text)]  # fmt: skip
+    (repo / FILE).write_text("\n".join(lines) + "\n", "utf-8")
+
+
+@pytest.mark.req("CTX-14")
+def test_drafts_in_our_own_folder_trouble_no_doctor(repo: Path) -> None:
+    context(repo, "write", ROLE)
+    aged(repo)
+    context(repo, "write", ROLE)
+    drafts = repo / ".git" / "standfast" / "drafts"
+    assert {0o644} <= {file.stat().st_mode & 0o777 for file in drafts.iterdir()}
+
+    def seen() -> list[str]:
+        told = json.loads(run("doctor", "--json", cwd=repo).out)["checks"]
+        return [each["seen"] for each in told if each["check"] == "private" and not each["ok"]]
+
+    assert seen() == []
+    drafts.chmod(0o755)
+    assert len(seen()) == 1 + len(list(drafts.iterdir())) - _private(drafts)
+
+
+def _private(folder: Path) -> int:
+    return sum(not file.stat().st_mode & 0o077 for file in folder.iterdir())
+
+
+_KILLED = """
+import os, signal, sys
+from standfast.files import swap
+from standfast.surfaces.cli import frame
+def die(*_, **__): os.kill(os.getpid(), signal.SIGKILL)
+module, name = {"draft": (swap.look, "remember"), "intent": (swap, "_trade")}[sys.argv[1]]
+setattr(module, name, die)
+frame.run(["context", "write", sys.argv[2]])
+"""
+
+
+@pytest.mark.req("CTX-14")
+@pytest.mark.parametrize("after", ["draft", "intent"])
+def test_draft_that_a_kill_left_is_swept_by_the_next_write(repo: Path, after: str) -> None:
+    context(repo, "write", ROLE)
+    aged(repo)
+    drafts = repo / ".git" / "standfast" / "drafts"
+    before = set(drafts.iterdir())
+
+    killed = subprocess.run([sys.executable, "-c", _KILLED, after, ROLE], cwd=repo, check=False)
+    left = set(drafts.iterdir()) - before
+    context(repo, "write", ROLE)
+
+    assert killed.returncode == -signal.SIGKILL
+    assert len(left) == 1
+    assert not left & set(drafts.iterdir())
+    assert "2026-01-01" not in (repo / FILE).read_text("utf-8")
 
 
 def test_journal_that_cannot_be_written_leaves_the_file(repo: Path) -> None:

@@ -133,14 +133,26 @@ def _writer(context: Context) -> Iterator[Finding]:
 
 
 def _private(context: Context) -> Iterator[Finding]:
-    """Prompts and results are in there: nobody else may read them."""
+    """Prompts and results are in there: nobody else may read them.
+
+    Drafts have the mode of the file in the work tree that they replace, or replaced: their own
+    folder keeps others away from them.
+    """
+    from standfast.files.drafts import DRAFTS
+
     count = 0
+    drafts = os.path.join(context.place.folder, DRAFTS)
     for folder, _, files in os.walk(context.place.folder):
-        for path in (folder, *(os.path.join(folder, name) for name in files)):
+        inside = () if folder == drafts and not _is_open(drafts) else files
+        for path in (folder, *(os.path.join(folder, name) for name in inside)):
             count += 1
-            if stat.S_IMODE(os.lstat(path).st_mode) & 0o077:
+            if _is_open(path):
                 yield Finding("private", f"others may read {path}", "Take their rights away.")
     yield Finding("private", f"{count} files and folders looked at")
+
+
+def _is_open(path: str) -> bool:
+    return bool(stat.S_IMODE(os.lstat(path).st_mode) & 0o077)
 
 
 def _strays(context: Context) -> Iterator[Finding]:
