@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from standfast.protocol import ids
 
+_FIRST = "the current goal comes first."
 CHECKLIST = (
-    "Read the context that follows, all of it; the current goal comes first.",
+    f"Read the context that follows, all of it; {_FIRST}",
     "Read the role's SKILL.md.",
     "Read the architecture document.",
     "Ask the orchestrator which tasks are yours now.",
@@ -19,9 +20,19 @@ def skill_path(role: str) -> str:
     return f".claude/agents/{ids.role(role)}/SKILL.md"
 
 
-def steps() -> list[str]:
-    """The checklist, numbered."""
-    return [f"{number}. {step}" for number, step in enumerate(CHECKLIST, 1)]
+def steps(first: str = CHECKLIST[0]) -> list[str]:
+    """The checklist, numbered; *first* is another step where no context follows."""
+    return [f"{number}. {step}" for number, step in enumerate((first, *CHECKLIST[1:]), 1)]
+
+
+def elsewhere(file: str) -> str:
+    """The first step where the context is not shown."""
+    return f"Read {file}, all of it; {_FIRST}"
+
+
+def nowhere(role: str) -> str:
+    """The first step where there is no context."""
+    return f"There is no context file; standfast context write {role} writes what is recorded."
 
 
 def document(what: str, path: str, *, is_there: bool) -> str:

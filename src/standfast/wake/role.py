@@ -30,9 +30,7 @@ def beside(brief: str, seen: Seen, state: str, mark: str, size: Callable[[str], 
 
     What the brief says comes first and is never cut: if nothing fits beside it, it stands alone.
     """
-    head = "\n".join([brief, *_head(seen, state, mark)])
-    if size(head) > LIMIT:
-        return brief
+    head = "\n".join([brief, *_head(seen, state, mark, recovery.CHECKLIST[0])])
     text = _quotable(seen.text, mark)
     low, high = 0, min(len(text), LIMIT)
     while low < high:
@@ -40,16 +38,25 @@ def beside(brief: str, seen: Seen, state: str, mark: str, size: Callable[[str], 
         fits = size(_whole(head, text[:middle], text, seen, mark)) <= LIMIT
         low, high = (middle, high) if fits else (low, middle - 1)
     shown = _whole_lines(text[:low], text)
-    return _whole(head, shown, text, seen, mark) if shown else head
+    if shown:
+        return _whole(head, shown, text, seen, mark)
+    alone = "\n".join([brief, *_head(seen, state, mark, _instead(seen))])
+    return alone if size(alone) <= LIMIT else brief
 
 
-def _head(seen: Seen, state: str, mark: str) -> list[str]:
+def _instead(seen: Seen) -> str:
+    """The first step where nothing of the context follows: it does not fit, or is not there."""
+    is_there = seen.data is not None
+    return recovery.elsewhere(seen.file) if is_there else recovery.nowhere(seen.role)
+
+
+def _head(seen: Seen, state: str, mark: str, first: str) -> list[str]:
     document, missing = recovery.document, seen.missing
     architecture = _path(seen.architecture, Voice(mark, SHORT))
     is_there = "" if seen.data is not None else f" {recovery.NOT_FOUND}"
     return [
         f"ROLE {seen.role}, lifecycle {state}; its context: {seen.file}{is_there}",
-        *recovery.steps(),
+        *recovery.steps(first),
         document("SKILL.md", seen.skill, is_there=seen.skill not in missing),
         document("Architecture", architecture, is_there=seen.architecture not in missing),
         f"This makes you active again: standfast context recover {seen.role}",
