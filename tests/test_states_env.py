@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Cli
 from context_samples import ROLE
-from standfast.errors import FaceInvalid, UnsafePath
+from standfast.errors import BadConfig, FaceInvalid, UnsafePath
 from standfast.files import states_env
 from standfast.journal import lifecycles
 from standfast.journal.author import USER
@@ -234,11 +234,65 @@ def test_root_of_the_files_is_config_path_with_a_default_and_is_remembered(
 
 
 @pytest.mark.req("CTX-22")
-def test_relative_config_path_is_void(cli: Cli, repo: Path) -> None:
-    cli("context", "lifecycle.init", ROLE, cwd=repo, env={"CONFIG_PATH": "here"})
+def test_relative_config_path_is_refused_where_it_is_used_and_void_elsewhere(
+    cli: Cli, repo: Path
+) -> None:
+    put(repo)
+    refused = [
+        cli("context", action, ROLE, cwd=repo, env={"CONFIG_PATH": "here"})
+        for action in ("lifecycle.init", "lifecycle.save", "lifecycle.status", "recover")
+    ]
+    assert {done.returncode for done in refused} == {BadConfig.exit_status}
+    assert all("CONFIG_PATH" in done.stderr for done in refused)
+    assert state(repo) is None
 
+    cli("context", "lifecycle.init", ROLE, cwd=repo, env={"CONFIG_PATH": ""})
+    status = cli("status", cwd=repo, env={"CONFIG_PATH": "here"})
+
+    assert status.returncode == 0
     assert states_file().exists()
     assert not (repo / "here").exists()
+
+
+@pytest.mark.req("CTX-22")
+@pytest.mark.parametrize("before", [None, "used before"])
+def test_folder_that_cannot_be_used_is_not_remembered(
+    cli: Cli, repo: Path, tmp_path: Path, before: str | None
+) -> None:
+    if before is not None:
+        env = {"CONFIG_PATH": str(tmp_path / before)}
+        cli("context", "lifecycle.init", "tester", cwd=repo, env=env)
+
+    done = cli("context", "lifecycle.init", ROLE, cwd=repo, env={"CONFIG_PATH": "/dev/null"})
+    cli("context", "lifecycle.status", cwd=repo, env={"CONFIG_PATH": "/dev/null"})
+    after = cli("context", "lifecycle.status", ROLE, "--json", cwd=repo)
+
+    (told,) = json.loads(after.stdout)["roles"]
+    folder = states_file().parent if before is None else tmp_path / before / "stateMachines"
+    assert "/dev/null" in done.stderr
+    assert after.stderr == ""
+    assert told["file"] == str(folder / "oosh_expert.states.env")
+    assert sourced(Path(told["file"])) == ACTIVE
+
+
+@pytest.mark.req("CTX-22")
+def test_file_of_another_repository_is_not_shown_as_ours(
+    cli: Cli, repo: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    cli("context", "lifecycle.init", ROLE, cwd=repo)
+    cli("context", "lifecycle.init", ROLE, cwd=other)
+
+    ours, theirs = (
+        json.loads(cli("context", "lifecycle.status", "--json", cwd=where).stdout)["roles"][0]
+        for where in (repo, other)
+    )
+    said = cli("context", "lifecycle.status", cwd=other).stdout
+
+    assert (ours["file"], ours["foreign_file"]) == (str(states_file()), None)
+    assert (theirs["file"], theirs["foreign_file"]) == (None, str(states_file()))
+    assert f"{states_file()} (another repository's" in said
 
 
 @pytest.mark.req("CTX-09")

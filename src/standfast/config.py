@@ -191,6 +191,17 @@ def without_files(environ: Mapping[str, str]) -> Config:
     )
 
 
+def refuse_relative_config_path(environ: Mapping[str, str]) -> None:
+    """For the commands that use it; hooks and others, which must not fail, take it for unset."""
+    given = environ.get(_CONFIG_PATH)
+    if given and not os.path.isabs(given):
+        raise BadConfig(
+            "a relative path would be another folder for each directory",
+            file=_CONFIG_PATH,
+            remedy="Set CONFIG_PATH to the whole path of a folder, from `/` on, or unset it.",
+        )
+
+
 def _from_file(folder: str, name: str, source: Source) -> dict[str, object]:
     path = os.path.join(folder, name)
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.errors import BadDocument, FaceInvalid, NothingFound, StandfastError, UnsafePath
@@ -36,30 +36,47 @@ def relative(machine: str) -> str:
     return f"{FOLDER}/{machine}{SUFFIX}"
 
 
-def path(journal: Journal, machine: str) -> str | None:
-    """Where a machine's file is; None before the first was written."""
-    found = reading.cell(journal, _HOME)
-    return os.path.join(str(found[0].get("root")), relative(machine)) if found else None
+class Shown(NamedTuple):
+    """The file that stands where a machine's is to be, and whether another repository keeps it."""
+
+    path: str
+    is_foreign: bool
+
+
+def shown(journal: Journal, found: Lifecycle, root: str) -> Shown | None:
+    """What a shell would source; None where there is no such file."""
+    path = os.path.join(root, relative(found.machine))
+    return Shown(path, is_foreign(journal, found, root)) if os.path.lexists(path) else None
 
 
 def home(journal: Journal, default: str, chosen: str | None = None) -> str:
     """The one folder where the files of this journal live: *chosen*, else as before, else default.
 
-    Remembered, so that a command from another shell does not keep a second set elsewhere.
+    As before is where a file was last kept, so that a command from another shell does not keep a
+    second set elsewhere.
     """
+    return os.path.realpath(chosen or _remembered(journal) or default)
+
+
+def _remembered(journal: Journal) -> str | None:
     found = reading.cell(journal, _HOME)
-    kept = str(found[0].get("root")) if found else None
-    root = os.path.realpath(chosen or kept or default)
-    if root != kept:
+    return str(found[0].get("root")) if found else None
+
+
+def _remember(journal: Journal, root: str) -> None:
+    """Only once a file is kept there: a folder that cannot be used is nobody's home."""
+    if root != _remembered(journal):
         with journal.writing() as tx:
             tx.set(_HOME, {"root": root})
-    return root
 
 
 def keep(journal: Journal, role: str, root: str) -> Outcome | None:
     """Bring one role's file up to date; None where it says already what it should."""
     found = lifecycles.of(journal, role)
-    if found is None or _is_settled(journal, found, root):
+    if found is None:
+        return None
+    if _is_settled(journal, found, root):
+        _remember(journal, root)
         return None
     from standfast.files import publish
     from standfast.files.look import Became
@@ -76,7 +93,10 @@ def keep(journal: Journal, role: str, root: str) -> Outcome | None:
         disk.make_folder(os.path.dirname(file))
     except OSError as error:
         raise disk.disk_error(error, os.path.dirname(file)) from error
-    return publish.keep(journal, face(journal, role, root))
+    outcome = publish.keep(journal, face(journal, role, root))
+    if outcome.refused is None:
+        _remember(journal, root)
+    return outcome
 
 
 def keep_all(journal: Journal, default: str) -> list[Outcome]:

@@ -146,7 +146,7 @@ def lifecycle_status(context: Context, arguments: argparse.Namespace) -> int:
         if unknown:
             return told.refuse(context, unknown[0], [f"{unknown[0]} has no lifecycle here"])
     facts = [_status(context, each) for each in found]
-    rows = [[each.role, each.state, str(f["since"]), str(f["file"] or "")]
+    rows = [[each.role, each.state, str(f["since"]), _file(f)]
             for each, f in zip(found, facts, strict=True)]  # fmt: skip
     table = context.screen.table(rows) if rows else "No role has a lifecycle here."
     told.say(context, {"roles": facts}, table)
@@ -155,14 +155,23 @@ def lifecycle_status(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _status(context: Context, found: Lifecycle) -> dict[str, object]:
+    default = context.config.config_path or context.config.config_home
+    file = states_env.shown(context.journal, found, states_env.home(context.journal, default))
     return {
         **told.facts(found.role, found.state),
         "machine": found.machine,
         "before": found.before,
         "since": clock.rfc3339(found.at),
         "event": found.seq,
-        "file": states_env.path(context.journal, found.machine),
+        "file": file.path if file and not file.is_foreign else None,
+        "foreign_file": file.path if file and file.is_foreign else None,
     }
+
+
+def _file(facts: dict[str, object]) -> str:
+    if facts["foreign_file"]:
+        return f"{facts['foreign_file']} (another repository's: set CONFIG_PATH)"
+    return str(facts["file"] or "")
 
 
 def lifecycle_pre_compact(context: Context, arguments: argparse.Namespace) -> int:

@@ -77,6 +77,8 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         from standfast.surfaces.cli import context_shim
 
         return int(context_shim.shim(context, arguments))
+    from standfast import config
     from standfast.surfaces.cli import context_cycle
 
+    config.refuse_relative_config_path(context.environ)
     return int(getattr(context_cycle, name)(context, arguments))
