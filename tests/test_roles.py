@@ -59,6 +59,21 @@ def test_start_of_a_session_tells_its_role_and_only_a_valid_one(hooks: Hooks) ->
     assert told == [ROLE, None, None, None, "tester"]
 
 
+@pytest.mark.req("CTX-14")
+def test_file_of_a_role_is_written_from_the_session_that_had_it(
+    cli: Cli, hooks: Hooks, repo: Path
+) -> None:
+    hooks.env["HIVEMIND_ROLE"] = "tester"
+    hooks("SessionStart", source="startup", session_id="of-the-tester")
+    edited = {"tool_name": "Edit", "tool_use_id": "t", "tool_input": {"file_path": "theirs.py"}}
+    hooks("PostToolUse", session_id="of-the-tester", tool_response={}, **edited)
+
+    done = cli("context", "write", ROLE, cwd=repo)
+
+    assert done.stdout.startswith(f"From session {SESSION}: the newest of role {ROLE}\n")
+    assert "theirs.py" not in (repo / FILE).read_text("utf-8")
+
+
 # Before a compaction.
 
 
