@@ -16,8 +16,13 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from requirement_rows import BadManifest, Outcome, Result, outcome_line, parse_manifest
+
+# A busy machine draws slowly: that says nothing about the code.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 MANIFEST = Path(__file__).parents[1] / "docs" / "requirements.md"
 REPORT_VARIABLE = "STANDFAST_REQ_REPORT"

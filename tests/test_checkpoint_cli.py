@@ -150,7 +150,7 @@ def test_latest_is_the_last_written_and_none_lists_the_known_ones(repo: Path, cl
     none = cli("checkpoint", "latest", "--run-id", "other", cwd=repo)
 
     assert (found["id"], found["stage"]) == ("CP-003", "before_lane_start")
-    assert none.returncode == 18
+    assert none.returncode == 87
     assert "known are P1-20260102/P1/SL-1" in none.stderr
 
 

@@ -54,7 +54,10 @@ def test_call_that_the_shim_did_not_see_is_noticed(tmp_path: Path) -> None:
 
 
 def test_every_act_is_in_a_script_of_its_own() -> None:
-    assert all(scripts.SCRIPTS[name].steps == (act,) for name, act in ACTS.items())
+    unseen = {name for name, act in ACTS.items() if act.covers == "stage run"}
+
+    assert {name for name in ACTS if name not in scripts.SCRIPTS} == unseen
+    assert all(scripts.SCRIPTS[name].steps == (ACTS[name],) for name in ACTS if name not in unseen)
 
 
 def test_command_prints_the_counters(capsys: pytest.CaptureFixture[str]) -> None:

@@ -167,8 +167,9 @@ def _agent_ended(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
 
 
 def _compaction_begun(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
-    """Where a project has our hook beside the user's, both tell of the one compaction."""
-    if ask(_NEWEST, (f"session:{call.session}",)) == [(fact.kind, fact.actor)]:
+    """Where a role's checkout has our hook beside the user's, both tell of the one compaction."""
+    has_role = call.role is not None
+    if has_role and ask(_NEWEST, (f"session:{call.session}",)) == [(fact.kind, fact.actor)]:
         return []
     from standfast.clients.claude import transcript
 
