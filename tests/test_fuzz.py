@@ -77,6 +77,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "git/armour.py:_absolute_only",
         "process/__init__.py:_environment",
         "process/__init__.py:find_program",
+        "surfaces/cli/commands/context.py:_half",
         "surfaces/cli/commands/doctor.py:_programs",
     ),
     "it shows or compares text line by line": (
