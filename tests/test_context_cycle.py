@@ -225,7 +225,7 @@ def test_status_tells_one_role_or_all(cli: Cli, repo: Path) -> None:
     assert found[ROLE]["machine"] == "oosh_expert"
     assert found["tester"]["file"] == str(states_file("tester"))
     assert one.stdout.split()[:2] == [ROLE, SAVED]
-    assert "tester" not in one.stdout
+    assert "tester" not in one.stdout.split()
     assert (unknown.returncode, "nobody" in unknown.stderr) == (1, True)
 
 
