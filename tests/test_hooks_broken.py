@@ -1047,6 +1047,9 @@ def traces(secret: Planted) -> tuple[bytes, ...]:
     return tuple(each.encode() for each in (body, body[:12], body[-12:]))
 
 
+GARBLED = 2
+
+
 @pytest.mark.req("SEC-04")
 def test_no_secret_is_left_of_what_hooks_are_given(repo: Path, world: Path) -> None:
     hooks = Hooks(repo, put_launcher(world / "hook"))
@@ -1057,6 +1060,9 @@ def test_no_secret_is_left_of_what_hooks_are_given(repo: Path, world: Path) -> N
         with held(hooks.folder / "writer.lock") if number % 2 else nullcontext():
             for event, fields in hiding(secret, number):
                 hooks(event, tool_use_id=f"use-{number}", **fields)
+            if number < GARBLED:  # such a call waits for the lock for as long as it can
+                hooks("PreToolUse", **BASH, session_id=secret.text, tool_use_id="x")
+        if number >= GARBLED:
             hooks("PreToolUse", **BASH, session_id=secret.text, tool_use_id="x")
         assert left(hooks, world, secret) == []
         hooks.events()

@@ -21,7 +21,6 @@ READ_LIMIT = 4 * 1024 * 1024
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _DRAFT = ".draft"
-_SECTOR = 512
 _FULL_FSYNC = 51  # macOS F_FULLFSYNC: plain fsync there leaves the data in the drive's cache
 _NOT_SYNCABLE = {errno.EINVAL, errno.ENOTSUP}  # a folder on a filesystem that has no such thing
 
@@ -68,7 +67,7 @@ def make_folder(path: str) -> None:
         if not os.path.isdir(path):
             raise UnsafePath("a file stands where a folder is needed", file=path) from None
         return
-    _give(path, os.stat(parent))
+    give(path, os.stat(parent))
     sync_folder(parent)
 
 
@@ -80,7 +79,7 @@ def make_folders_beneath(root: str, relative: str) -> None:
         try:
             os.mkdir(_component(parts[count - 1], relative), 0o777, dir_fd=parent)
             made = open_folder_beneath(root, "/".join(parts[: count + 1]))
-            _give(made, os.fstat(parent))
+            give(made, os.fstat(parent))
             os.close(made)
             sync_fd(parent)
         except FileExistsError:
@@ -105,7 +104,7 @@ def make_private(path: str) -> None:
         os.chmod(path, FOLDER_MODE)
 
 
-def _give(new: int | str, folder: os.stat_result) -> None:
+def give(new: int | str, folder: os.stat_result) -> None:
     """Root working in somebody's repository must not leave files there that they cannot open."""
     if os.geteuid() == 0 and folder.st_uid != 0:
         os.chown(new, folder.st_uid, folder.st_gid)
@@ -164,7 +163,7 @@ def _create_named(name: str, data: bytes, mode: int, home: int) -> int:
 def _fill(fd: int, data: bytes, mode: int, home: int) -> None:
     is_free(fd)
     os.fchmod(fd, mode)
-    _give(fd, os.stat(home))
+    give(fd, os.stat(home))
     write_all(fd, data)
     sync_fd(fd)
 
@@ -178,45 +177,6 @@ def is_free(fd: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def copy(source: str, target: str) -> None:
-    """Make a synced copy of a regular file under a new name; cleaned up on failure.
-
-    Sectors that cannot be read any more are zeros in the copy.
-    """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    given = open_regular(source)
-    try:
-        made = os.open(target, flags, FILE_MODE)
-        try:
-            _give(made, os.stat(os.path.dirname(target)))
-            at = 0
-            while part := _read_part(given, at, 1 << 20):
-                write_all(made, part)
-                at += len(part)
-            sync_fd(made)
-        except BaseException:
-            forget(target)
-            raise
-        finally:
-            os.close(made)
-    finally:
-        os.close(given)
-
-
-def _read_part(fd: int, at: int, size: int) -> bytes:
-    """What can be read: where the disk fails, smaller and smaller parts are tried."""
-    try:
-        return os.pread(fd, size, at)
-    except OSError as error:
-        if error.errno != errno.EIO:
-            raise
-    if size <= _SECTOR:
-        return bytes(min(size, max(0, os.fstat(fd).st_size - at)))
-    half = size // 2
-    first = _read_part(fd, at, half)
-    return first + _read_part(fd, at + half, half) if len(first) == half else first
 
 
 def write_all(fd: int, data: bytes) -> None:
@@ -354,7 +314,7 @@ def open_regular(
         os.close(fd)
         raise OSError(errno.EISDIR, "not a regular file", name)
     if flags & os.O_CREAT:
-        _give(fd, os.stat(os.path.dirname(name) or "." if folder is None else folder))
+        give(fd, os.stat(os.path.dirname(name) or "." if folder is None else folder))
     return fd
 
 

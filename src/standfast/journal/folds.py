@@ -60,61 +60,42 @@ def _remember_wording(connection: apsw.Connection, payload: str) -> None:
     )
 
 
-def cell_set(connection: apsw.Connection, event: Row) -> None:
-    """The newest value of a named cell; a late event does not overwrite a newer one."""
-    seq, at, *_, origin, payload, _ = event
-    connection.execute(
-        "INSERT INTO cells SELECT ?1 ->> 'key', ?1 -> 'value', ?2, ?3 WHERE true"
-        " ON CONFLICT (key) DO UPDATE SET value = excluded.value, at = excluded.at,"
-        " seq = excluded.seq WHERE ?4 IS NULL OR excluded.at > cells.at",
-        (payload, at, seq, origin),
-    )
+def _cell(key: str, value: str = "?1", *, late: str = "excluded.at > cells.at") -> Fold:
+    """A fold that keeps the newest event in a cell; a late one does not overwrite a newer one.
+
+    *key* and *value* are SQL in which `?1` is the payload and `?2` the kind of the event.
+    """
+    sql = f"""
+        INSERT INTO cells SELECT {key}, {value}, ?3, ?4 WHERE {key} IS NOT NULL
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value, at = excluded.at, seq = excluded.seq
+        WHERE ?5 IS NULL OR {late}"""  # our own words
+
+    def fold(connection: apsw.Connection, event: Row) -> None:
+        seq, at, *_, kind, origin, payload, _ = event
+        connection.execute(sql, (payload, kind, at, seq, origin))
+
+    return fold
 
 
-# What was told of a file an agent is to write: a cell by kind and path.
-_COUNTED = """
-    INSERT INTO cells SELECT ?2 || ':' || (?1 ->> 'path'), json_set(?1, '$.times', 1), ?3, ?4
-    WHERE ?1 ->> 'path' IS NOT NULL
+_BY_PATH = "?2 || ':' || (?1 ->> 'path')"  # what was told of a file that an agent is to write
+_BY_LANE = (
+    "'checkpoint:' || (?1 ->> 'run_id') || '/' || (?1 ->> 'phase') || '/' || (?1 ->> 'lane')"
+    " || '/' || (?1 ->> 'stage')"
+)
+_MOVED = "json_object('role', ?1 ->> 'role', 'state', ?1 ->> 'to', 'before', ?1 ->> 'from')"
+
+# Counted where it is folded, so that whoever tells it counts the same.
+_COUNTED = f"""
+    INSERT INTO cells SELECT {_BY_PATH}, json_set(?1, '$.times', 1), ?3, ?4
+    WHERE {_BY_PATH} IS NOT NULL
     ON CONFLICT (key) DO UPDATE SET
       value = json_set(excluded.value, '$.times', (cells.value ->> 'times') + 1),
-      at = max(cells.at, excluded.at), seq = excluded.seq"""
-_NEWEST = """
-    INSERT INTO cells SELECT ?2 || ':' || (?1 ->> 'path'), ?1, ?3, ?4
-    WHERE ?1 ->> 'path' IS NOT NULL
-    ON CONFLICT (key) DO UPDATE SET value = excluded.value, at = excluded.at, seq = excluded.seq
-    WHERE excluded.at >= cells.at"""
+      at = max(cells.at, excluded.at), seq = excluded.seq"""  # our own words
 
 
 def output_counted(connection: apsw.Connection, event: Row) -> None:
-    """One launch, or one grant, more: counted here, so that whoever tells it counts the same."""
+    """One launch of an output, or one grant, more."""
     connection.execute(_COUNTED, (event[9], event[7], event[1], event[0]))
-
-
-def output_told(connection: apsw.Connection, event: Row) -> None:
-    """The newest receipt or acceptance of an output."""
-    connection.execute(_NEWEST, (event[9], event[7], event[1], event[0]))
-
-
-def lifecycle_moved(connection: apsw.Connection, event: Row) -> None:
-    """Where a role is between two compactions. A move is checked when it is made, so never late."""
-    connection.execute(
-        "INSERT INTO cells SELECT 'lifecycle:' || (?1 ->> 'machine'), json_object("
-        " 'role', ?1 ->> 'role', 'state', ?1 ->> 'to', 'before', ?1 ->> 'from'), ?2, ?3 WHERE true"
-        " ON CONFLICT (key) DO UPDATE SET value = excluded.value, at = excluded.at,"
-        " seq = excluded.seq",
-        (event[9], event[1], event[0]),
-    )
-
-
-def checkpoint_written(connection: apsw.Connection, event: Row) -> None:
-    """The record of a run's phase, lane and stage is now this; latest is the one folded last."""
-    connection.execute(
-        "INSERT INTO cells SELECT 'checkpoint:' || (?1 ->> 'run_id') || '/' || (?1 ->> 'phase')"
-        " || '/' || (?1 ->> 'lane') || '/' || (?1 ->> 'stage'), ?1, ?2, ?3 WHERE true"
-        " ON CONFLICT (key) DO UPDATE SET value = excluded.value, at = excluded.at,"
-        " seq = excluded.seq",
-        (event[9], event[1], event[0]),
-    )
 
 
 def lease_taken(connection: apsw.Connection, event: Row) -> None:
@@ -138,14 +119,14 @@ def events_dropped(connection: apsw.Connection, event: Row) -> None:
 FOLDS: Mapping[str, Fold] = {
     "decision.noted": decision_noted,
     "decision.amended": decision_amended,
-    "cell.set": cell_set,
+    "cell.set": _cell("?1 ->> 'key'", "?1 -> 'value'"),
     "lease.taken": lease_taken,
     "output.launched": output_counted,
     "output.granted": output_counted,
-    "output.received": output_told,
-    "output.accepted": output_told,
-    "lifecycle.moved": lifecycle_moved,
-    "checkpoint.written": checkpoint_written,
+    "output.received": _cell(_BY_PATH),
+    "output.accepted": _cell(_BY_PATH),
+    "lifecycle.moved": _cell("'lifecycle:' || (?1 ->> 'machine')", _MOVED),
+    "checkpoint.written": _cell(_BY_LANE, late="true"),  # the order of writing counts, no clock
     DROPPED: events_dropped,
     **SESSION_FOLDS,
 }

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from standfast import clock, disk
 from standfast.errors import StandfastError
-from standfast.journal import damage, dropping, mirror, spool
+from standfast.journal import copying, damage, dropping, mirror, spool
 from standfast.protocol.text import one_line
 
 if TYPE_CHECKING:
@@ -166,4 +166,4 @@ def _new_name(above: str) -> str:
 def _copy(folder: str, partial: str, name: str) -> None:
     source = os.path.join(folder, name)
     if is_plain(source):
-        disk.copy(source, os.path.join(partial, name))
+        copying.copy(source, os.path.join(partial, name))

@@ -16,7 +16,7 @@ import apsw
 from standfast import disk
 from standfast.errors import StandfastError
 from standfast.journal import base as bases
-from standfast.journal import choosing, database, folds, opening, spool, telling
+from standfast.journal import choosing, copying, database, folds, opening, spool, telling
 
 if TYPE_CHECKING:
     from standfast.journal.claims import Claims
@@ -131,7 +131,7 @@ def remembered(pieces: str, work: str) -> Kept:
     try:
         for name in ("journal.db", "journal.db-wal"):
             if os.path.exists(os.path.join(pieces, name)):
-                disk.copy(os.path.join(pieces, name), os.path.join(work, name))
+                copying.copy(os.path.join(pieces, name), os.path.join(work, name))
         connection = database.connect(path)
     except (StandfastError, apsw.Error):
         return kept
