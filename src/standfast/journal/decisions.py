@@ -9,6 +9,8 @@ from standfast.redact import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from standfast.journal.writing import Writing
 
 PREFIX = "RD"
@@ -32,11 +34,12 @@ def note(
     *,
     origin: str | None = None,
     at: int | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> str:
-    """Record a decision and return its id."""
+    """Record a decision and return its id; *more* is what a protocol knows of it beside."""
     words = clean(text)  # refused before it has taken an id
     decision = tx.allot(PREFIX)
-    payload = {"id": decision, "text": words}
+    payload = {"id": decision, "text": words, **(more or {})}
     tx.append("decision.noted", payload, author, origin=origin, at=at)
     return decision
 

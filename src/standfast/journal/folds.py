@@ -82,6 +82,7 @@ _BY_LANE = (
     "'checkpoint:' || (?1 ->> 'run_id') || '/' || (?1 ->> 'phase') || '/' || (?1 ->> 'lane')"
     " || '/' || (?1 ->> 'stage')"
 )
+_checkpoint_kept = _cell(_BY_LANE, late="true")  # the order of writing counts, no clock
 _MOVED = "json_object('role', ?1 ->> 'role', 'state', ?1 ->> 'to', 'before', ?1 ->> 'from')"
 
 # Counted where it is folded, so that whoever tells it counts the same.
@@ -96,6 +97,31 @@ _COUNTED = f"""
 def output_counted(connection: apsw.Connection, event: Row) -> None:
     """One launch of an output, or one grant, more."""
     connection.execute(_COUNTED, (event[9], event[7], event[1], event[0]))
+
+
+# The latest checkpoint of the journal is that of every document whose file names none itself.
+_LATEST = """
+    UPDATE cells SET value = json_set(value, '$.section.recovery_state.last_checkpoint',
+      ?1 ->> 'id'), seq = ?2
+    WHERE key >= 'resumption:' AND key < 'resumption;' AND value ->> 'latest_id' IS NULL
+      AND value ->> '$.section.recovery_state.workflow_status' IN ('ACTIVE', 'PAUSED')"""
+
+
+def checkpoint_written(connection: apsw.Connection, event: Row) -> None:
+    """A lane got this far; documents that are worked by name it as the latest."""
+    _checkpoint_kept(connection, event)
+    connection.execute(_LATEST, (event[9], event[0]))
+
+
+def _resumption(what: str) -> Fold:
+    """A fold by the rules of the resumption protocol, which hooks do not load for nothing."""
+
+    def fold(connection: apsw.Connection, event: Row) -> None:
+        from standfast.journal import resumption_folds
+
+        getattr(resumption_folds, what)(connection, event)
+
+    return fold
 
 
 def lease_taken(connection: apsw.Connection, event: Row) -> None:
@@ -126,7 +152,13 @@ FOLDS: Mapping[str, Fold] = {
     "output.received": _cell(_BY_PATH),
     "output.accepted": _cell(_BY_PATH),
     "lifecycle.moved": _cell("'lifecycle:' || (?1 ->> 'machine')", _MOVED),
-    "checkpoint.written": _cell(_BY_LANE, late="true"),  # the order of writing counts, no clock
+    "checkpoint.written": checkpoint_written,
+    "resumption.begun": _resumption("begun"),
+    "resumption.triggered": _resumption("triggered"),
+    "resumption.adopted": _resumption("adopted"),
+    "resumption.moved": _resumption("moved"),
+    "gate.scored": _resumption("scored"),
+    "compaction.checkpoint": _cell("'cx:' || (?1 ->> 'id')"),
     DROPPED: events_dropped,
     **SESSION_FOLDS,
 }

@@ -1,0 +1,199 @@
+"""The resumption sections of a repository's files: every trigger is an event of the journal.
+
+A trigger is checked and recorded in one transaction, so ids have no gaps however many write at
+once. A document holds every decision of the repository: its next id and the journal's are the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from standfast import clock
+from standfast.errors import NothingFound, TriggerRefused
+from standfast.journal import decisions
+from standfast.journal.resumption_folds import CELLS, Document, Pending, advance, read
+from standfast.protocol import ids
+from standfast.protocol.quality_gates import missing
+from standfast.protocol.resumption_logs import next_iteration
+from standfast.protocol.resumption_triggers import (
+    CrossPhaseDecision,
+    Decision,
+    GateIteration,
+    Recovery,
+)
+from standfast.protocol.text import one_line
+from standfast.protocol.trigger_values import write_state, write_trigger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.journal.author import Author
+    from standfast.journal.writing import Writing
+    from standfast.protocol.quality_gates import Scores
+    from standfast.protocol.resumption import Resumption
+    from standfast.protocol.resumption_triggers import Trigger
+
+    Ask = Callable[[str, tuple[str | int, ...]], list[tuple[Any, ...]]]
+
+_ALL = "SELECT key, value, at, seq FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"
+
+
+def documents(ask: Ask) -> list[Document]:
+    """All of them, by their files."""
+    return [read(*row) for row in ask(_ALL, ())]
+
+
+def find(ask: Ask, file: str) -> Document | None:
+    """The document of a file, if it has one."""
+    rows = ask(f"{_ALL} AND key = ?", (CELLS + file,))
+    return read(*rows[0]) if rows else None
+
+
+def _of(ask: Ask, file: str) -> Document:
+    found = find(ask, file)
+    if found is None:
+        raise NothingFound(f"nothing is known of a resumption section in `{file}`")
+    return found
+
+
+def begin(
+    tx: Writing,
+    file: str,
+    root: str,
+    resumption: Resumption,
+    author: Author,
+    *,
+    latest_id: str | None = None,
+    origin: str | None = None,
+) -> Document:
+    """Take a section over as it is; the decisions in it become the journal's, and the reverse.
+
+    Where ids of the journal are taken already, each side goes on with its own for what is past:
+    both hold the same decisions afterwards, so that the next id is the same again.
+    """
+    known = _decided(tx)
+    log = resumption.section["decision_log"]
+    decided = [_record(tx, file, _said(entry), author, origin, entry["id"]) for entry in log]
+    payload = {"file": file, "root": root, **write_state(resumption), "decided": decided}
+    tx.append("resumption.begun", {**payload, "latest_id": latest_id}, author, origin=origin)
+    document = _of(tx.execute, file)
+    for decision in known:
+        document = _add(tx, document, decision, author)
+    return document
+
+
+def _decided(tx: Writing) -> list[str]:
+    return [str(row[0]) for row in tx.execute("SELECT id FROM decisions ORDER BY number")]
+
+
+def _said(entry: dict[str, Any]) -> Decision:
+    return Decision(
+        entry["decision"],
+        entry["rationale"],
+        tuple(entry.get("affects_phases", ())),
+        entry.get("applied", False),
+        entry.get("gate"),
+        entry.get("iteration"),
+    )
+
+
+def _record(
+    tx: Writing, file: str, said: Decision, author: Author, origin: str | None, there: str = ""
+) -> str:
+    """A decision of a document as the journal's own; *there* is its id in what brought it."""
+    more = {**said._asdict(), "file": file}
+    words = more.pop("decision")
+    if there:
+        words = one_line(words, decisions.TEXT_LIMIT) or "(no words)"
+        origin = f"{origin or file}, there as {there}"
+    return decisions.note(tx, words, author, origin=origin, more=more)
+
+
+def fire(tx: Writing, file: str, trigger: Trigger, author: Author) -> Document:
+    """Apply a trigger: refused with nothing recorded, or recorded and applied."""
+    before = _of(tx.execute, file)
+    advance(before, trigger, clock.now_us())  # refused before anything is recorded
+    said = getattr(trigger, "decision_log", None)
+    decision = None
+    if isinstance(said, Decision):
+        if isinstance(trigger, GateIteration):
+            gate = trigger.quality_trajectory.gate
+            said = said._replace(gate=gate, iteration=next_iteration(before.section, gate))
+        decision = _record(tx, file, said, author, None)
+    return _append(tx, file, trigger, author, decision)
+
+
+def _append(
+    tx: Writing, file: str, trigger: Trigger, author: Author, decision: str | None = None
+) -> Document:
+    payload: dict[str, object] = {"file": file, "trigger": write_trigger(trigger)}
+    if decision is not None:
+        payload["decision"] = decision
+    tx.append("resumption.triggered", payload, author)
+    return _of(tx.execute, file)
+
+
+def score(tx: Writing, file: str, gate: str, scores: Scores, author: Author) -> Pending:
+    """Keep some scores of a gate's current iteration; all of them are a T3, which `fire` takes."""
+    before = _of(tx.execute, file)
+    iteration = next_iteration(before.section, gate)
+    if gate in before.section["quality_trajectory"]["gates_completed"]:
+        raise TriggerRefused(f"the gate `{gate}` has passed already")
+    pending = before.pending
+    had = pending.scores if pending and pending[:2] == (gate, iteration) else {}
+    found = Pending(gate, iteration, {**had, **scores})
+    if missing(found.scores):
+        said = {name: str(value) for name, value in found.scores.items()}
+        payload = {"file": file, "gate": gate, "iteration": iteration, "scores": said}
+        tx.append("gate.scored", payload, author)
+    return found
+
+
+def recovery(ask: Ask, document: Document, at: int, **said: Any) -> Recovery:  # noqa: ANN401  # its fields
+    """The state as it is now: what is not said stays; the fill is null unless it is said."""
+    now = {
+        **{name: document.state[name] for name in Recovery._fields},
+        "context_fill_at_update": None,
+        **said,
+        "last_checkpoint": latest_checkpoint(ask, document.latest_id),
+        "updated_at": clock.rfc3339(at),
+    }
+    return Recovery(**now)
+
+
+def latest_checkpoint(ask: Ask, named: str | None) -> str | None:
+    """The newest checkpoint: as the file names it, else the journal's; None before the first."""
+    if named is not None:
+        return named
+    rows = ask("SELECT last FROM counters WHERE prefix = 'CP'", ())
+    return ids.format_id("CP", int(rows[0][0])) if rows else None
+
+
+def catch_up(tx: Writing, author: Author) -> None:
+    """Bring every live document up to what the journal has decided since."""
+    for document in documents(tx.execute):
+        lacking = [one for one in _decided(tx) if one not in document.decided]
+        now = document
+        for decision in lacking if document.is_live else ():
+            now = _add(tx, now, decision, author)
+
+
+def lags(ask: Ask) -> bool:
+    """Whether `catch_up` has anything to do."""
+    lacking = """
+        SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'
+          AND value ->> '$.section.recovery_state.workflow_status' IN ('ACTIVE', 'PAUSED')
+          AND json_array_length(value, '$.decided') < (SELECT count(*) FROM decisions) LIMIT 1"""
+    return bool(ask(lacking, ()))
+
+
+def _add(tx: Writing, document: Document, decision: str, author: Author) -> Document:
+    """A decision of the journal as a T6 of a document that lacks it: its words stay as they are."""
+    ((text, rationale),) = tx.execute(
+        "SELECT text, (SELECT payload ->> 'rationale' FROM events"
+        " WHERE events.seq = decisions.seq) FROM decisions WHERE id = ?",
+        (decision,),
+    )
+    state = recovery(tx.execute, document, clock.now_us())
+    trigger = CrossPhaseDecision(state, Decision(str(text), str(rationale or "")))
+    return _append(tx, document.file, trigger, author, decision)

@@ -1,0 +1,196 @@
+"""The documents of the resumption protocol, folded from their events by the protocol's own rules.
+
+A document is the section of one file with what stands behind it and not in the file. An event
+that follows from nothing here any more (a damaged journal lost what it builds on) changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from standfast.errors import StandfastError
+from standfast.protocol.quality_gates import read_scores
+from standfast.protocol.resumption import Resumption, apply
+from standfast.protocol.resumption_triggers import CompactionEvent, GateIteration, PhaseStart
+from standfast.protocol.trigger_values import read_state, read_trigger, write_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import apsw
+
+    from standfast.journal.folds import Row
+    from standfast.protocol.quality_gates import Scores
+    from standfast.protocol.resumption_triggers import Trigger
+
+CELLS = "resumption:"
+LIVE = ("ACTIVE", "PAUSED")
+
+
+class Pending(NamedTuple):
+    """An iteration of a gate whose scores are not all in."""
+
+    gate: str
+    iteration: int
+    scores: Scores
+
+
+class Document(NamedTuple):
+    """The section of one file, and what belongs to it."""
+
+    file: str  # below the root
+    root: str  # of the checkout where the file is at home
+    resumption: Resumption
+    decided: tuple[str, ...] = ()  # the journal's own id of each entry of `decision_log`
+    latest_id: str | None = None  # `checkpoints.latest_id`, where the file itself has one
+    phase_at: int = 0  # when the current phase began
+    pending: Pending | None = None
+    at: int = 0
+    seq: int = 0
+
+    @property
+    def section(self) -> dict[str, Any]:
+        """The section as the file shows it."""
+        return self.resumption.section
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Its `recovery_state`."""
+        found: dict[str, Any] = self.section["recovery_state"]
+        return found
+
+    @property
+    def is_live(self) -> bool:
+        """Whether anybody still works by it."""
+        return self.state["workflow_status"] in LIVE
+
+
+def advance(before: Document, trigger: Trigger, at: int, decision: str | None = None) -> Document:
+    """The document after a trigger; *decision* is the journal's id of the decision in it."""
+    after = apply(before.resumption, trigger)
+    was, now = before.state["current_phase"], after.section["recovery_state"]["current_phase"]
+    is_new_phase = isinstance(trigger, PhaseStart) or was != now
+    ends = isinstance(trigger, (GateIteration, CompactionEvent))  # a cut iteration begins anew
+    return before._replace(
+        resumption=after,
+        decided=(*before.decided, *([decision] if decision else [])),
+        phase_at=at if is_new_phase else before.phase_at,
+        pending=None if ends else before.pending,
+    )
+
+
+def begun(connection: apsw.Connection, event: Row) -> None:
+    """A file has a section from now on, or another one than before."""
+    payload = json.loads(event[9])
+    resumption = read_state(payload)
+    document = Document(
+        payload["file"],
+        payload["root"],
+        resumption,
+        tuple(payload["decided"]),
+        payload.get("latest_id"),
+        event[1],
+    )
+    _keep(connection, document, event)
+
+
+def triggered(connection: apsw.Connection, event: Row) -> None:
+    """A trigger was fired."""
+    payload = json.loads(event[9])
+    before = _find(connection, payload["file"])
+    if before is None:
+        return
+    try:
+        trigger = read_trigger(payload["trigger"])
+        after = advance(before, trigger, event[1], payload.get("decision"))
+    except StandfastError:
+        return
+    _keep(connection, after, event)
+
+
+def adopted(connection: apsw.Connection, event: Row) -> None:
+    """What others wrote into the file was taken over, sub-section by sub-section."""
+    payload = json.loads(event[9])
+    before = _find(connection, payload["file"])
+    if before is None:
+        return
+    section = {**before.section, **payload.get("section", {})}
+    after = before._replace(
+        resumption=before.resumption._replace(section=section),
+        decided=(*before.decided, *payload.get("decided", ())),
+        latest_id=payload.get("latest_id", before.latest_id),
+    )
+    if after.state["current_phase"] != before.state["current_phase"]:
+        after = after._replace(phase_at=event[1])
+    _keep(connection, after, event)
+
+
+def scored(connection: apsw.Connection, event: Row) -> None:
+    """Some scores of an iteration are in; the others are still to come."""
+    payload = json.loads(event[9])
+    before = _find(connection, payload["file"])
+    if before is None:
+        return
+    try:
+        scores = read_scores(payload["scores"])
+    except StandfastError:
+        return
+    pending = Pending(payload["gate"], payload["iteration"], scores)
+    _keep(connection, before._replace(pending=pending), event)
+
+
+def moved(connection: apsw.Connection, event: Row) -> None:
+    """The file is at home in another checkout now."""
+    payload = json.loads(event[9])
+    before = _find(connection, payload["file"])
+    if before is not None:
+        _keep(connection, before._replace(root=payload["root"]), event)
+
+
+def _find(connection: apsw.Connection, file: str) -> Document | None:
+    rows = connection.execute(
+        "SELECT key, value, at, seq FROM cells WHERE key = ?", (CELLS + file,)
+    ).fetchall()
+    return read(*rows[0]) if rows else None  # type: ignore[arg-type]  # as the table's types are
+
+
+def _keep(connection: apsw.Connection, document: Document, event: Row) -> None:
+    connection.execute(
+        "INSERT INTO cells VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
+        " value = excluded.value, at = excluded.at, seq = excluded.seq",
+        (CELLS + document.file, _write(document), event[1], event[0]),
+    )
+
+
+def _write(document: Document) -> str:
+    value: dict[str, object] = {
+        "root": document.root,
+        **write_state(document.resumption),
+        "decided": document.decided,
+        "latest_id": document.latest_id,
+        "phase_at": document.phase_at,
+        "pending": None,
+    }
+    if document.pending is not None:
+        gate, iteration, scores = document.pending
+        said = {name: str(score) for name, score in scores.items()}
+        value["pending"] = {"gate": gate, "iteration": iteration, "scores": said}
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def read(key: str, value: str, at: int, seq: int) -> Document:
+    """A document from its cell."""
+    found: Mapping[str, Any] = json.loads(value)
+    pending = found["pending"]
+    return Document(
+        file=key.removeprefix(CELLS),
+        root=found["root"],
+        resumption=read_state(found),
+        decided=tuple(found["decided"]),
+        latest_id=found["latest_id"],
+        phase_at=found["phase_at"],
+        pending=pending and Pending(**{**pending, "scores": read_scores(pending["scores"])}),
+        at=at,
+        seq=seq,
+    )
