@@ -235,7 +235,9 @@ def test_file_that_cannot_be_read_is_refused_with_its_line(
 
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
-names = st.from_regex(r"[a-z][a-z0-9_-]{0,8}", fullmatch=True)
+names = st.from_regex(r"[a-z][a-z0-9_-]{0,8}", fullmatch=True).filter(
+    lambda name: name not in {"con", "prn", "aux", "nul"} and name[:3] not in {"com", "lpt"}
+)
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**9), 10**9) | words,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),

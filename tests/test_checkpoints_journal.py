@@ -231,9 +231,9 @@ def counted(root: Path, renders: list[int]) -> Face:
         name=homes.CHECKPOINTS, root=str(root), relative="checkpoints.json", in_git=False
     )
 
-    def render(journal: Journal) -> bytes:
+    def render(journal: Journal, data: bytes | None) -> bytes:
         renders.append(1)
-        return face.render(journal)
+        return face.render(journal, data)
 
     return face._replace(render=render)
 

@@ -97,7 +97,7 @@ def edit_then_swap(journal: Journal, face: Face, fuse: Fuse, *, exchange: bool) 
     seen = look.contents(face)
     with Path(face.path).open("a", encoding="utf-8") as file:
         file.write("- in between\n")
-    rendered = face.render(journal)
+    rendered = face.render(journal, None)
     with pytest.MonkeyPatch.context() as patch, suppress(Death):
         for name in ("fsync", "rename", "link", "unlink"):
             patch.setattr(os, name, fuse.on(getattr(os, name)))
@@ -120,7 +120,7 @@ def test_edit_is_kept_when_the_swap_is_cut_short_after_any_step(
             publish.keep(journal, face, exchange=exchange)
 
         assert sorted(texts(journal)) == ["in between", "one", "two"], f"after step {nth}"
-        assert Path(face.path).read_bytes() == face.render(journal)
+        assert Path(face.path).read_bytes() == face.render(journal, None)
         assert verify(journal).problems == []
         journal.close()
         if fuse.left > 0:  # the swap had fewer steps than that
@@ -179,7 +179,8 @@ def test_file_that_appears_where_none_was_is_not_written_over(journal: Journal, 
     note(journal, "one")
     Path(face.path).write_bytes(THEIRS)
 
-    placed = swap.put_in_place(journal, face, face.render(journal), expected=None, exchange=True)
+    rendered = face.render(journal, None)
+    placed = swap.put_in_place(journal, face, rendered, expected=None, exchange=True)
     kept = Path(face.path).read_bytes()
     publish.keep(journal, face)
 
@@ -205,7 +206,7 @@ def test_file_that_appears_between_the_two_steps_is_not_written_over(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "rename", rename)
-        swap.put_in_place(journal, face, face.render(journal), expected=seen, exchange=False)
+        swap.put_in_place(journal, face, face.render(journal, None), expected=seen, exchange=False)
     kept = Path(face.path).read_bytes()
     for _ in range(2):
         publish.keep(journal, face, exchange=False)

@@ -412,7 +412,7 @@ def test_edit_that_falls_between_look_and_swap_is_taken_from_what_was_displaced(
     seen = look.contents(beside)
     append(beside, "- in between\n")
 
-    rendered = beside.render(journal)
+    rendered = beside.render(journal, None)
     displaced = swap.put_in_place(journal, beside, rendered, expected=seen, exchange=True)
     publish.keep(journal, beside)  # as the next command would after a crash right here
 
@@ -515,7 +515,7 @@ def test_invalid_edit_at_the_last_instant_is_kept_aside_and_named(
     note(journal, "two")
     seen = look.contents(beside)
     append(beside, "no bullet\n")
-    swap.put_in_place(journal, beside, beside.render(journal), expected=seen, exchange=True)
+    swap.put_in_place(journal, beside, beside.render(journal, None), expected=seen, exchange=True)
 
     outcome = publish.keep(journal, beside)
 

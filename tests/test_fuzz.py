@@ -37,6 +37,8 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "journal/base.py:put",
         "journal/dropping.py:_replace",
         "journal/lifecycles.py:_lifecycle",
+        "journal/resumption_folds.py:moved",
+        "journal/resumption_folds.py:scored",
         "journal/whose.py:_ours",
         "run/launching.py:_journal_intent",
         "run/launching.py:_see_to_end",

@@ -94,7 +94,7 @@ def test_older_version_of_ours_is_rewound_not_edited(journal: Journal, face: Fac
 
     assert outcome.became is Became.REWOUND
     assert [d.text for d in reading.decisions(journal)] == ["one", "two"]
-    assert Path(face.path).read_bytes() == face.render(journal) != old
+    assert Path(face.path).read_bytes() == face.render(journal, None) != old
 
 
 def test_trial_that_fails_after_an_event_leaves_no_gap(journal: Journal) -> None:

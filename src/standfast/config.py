@@ -48,6 +48,7 @@ class Config(NamedTuple):
     lock_timeout_s: float = 10.0
     status_file: str | None = None
     checkpoints_file: str | None = None
+    orchestration_file: str = "ORCHESTRATION.yaml"
     keep_days: int = 30
     keep_mb: int = 500
     stages: Mapping[str, object] | None = None
@@ -131,6 +132,12 @@ KEYS: tuple[Key, ...] = (
         check=_inside,
         project=True,
         says="Where checkpoints are kept as a JSON array, from the first command on.",
+    ),
+    Key(
+        name="orchestration_file",
+        check=_inside,
+        project=True,
+        says="The file whose `resumption:` section is kept, unless a command names another.",
     ),
     Key(
         name="keep_days",

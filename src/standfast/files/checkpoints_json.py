@@ -96,7 +96,7 @@ def face(*, name: str, root: str, relative: str, in_git: bool) -> Face:
         root=root,
         relative=relative,
         in_git=in_git,
-        render=lambda journal: render(journal, root),
+        render=lambda journal, _: render(journal, root),
         read=read,
         known=known,
         record=lambda tx, changes, origin: record(tx, changes, origin, path),

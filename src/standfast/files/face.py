@@ -30,12 +30,15 @@ class Face(NamedTuple):
     root: str  # the folder it may never leave
     relative: str  # its path below the root
     in_git: bool  # whether git can move it under our feet
-    render: Callable[[Journal], bytes]
+    render: Callable[[Journal, bytes | None], bytes]  # and what stands there now
     read: Callable[[bytes, str], tuple[Record, ...]]
     known: Callable[[Journal], Known]
     record: Callable[[Writing, Changes, str], None]
     limit: int = SIZE_LIMIT  # a longer file is refused
     is_whole: Callable[[bytes], bool] = lambda data: data.endswith(b"\n")  # or still being written
+    # Where only a part of the file is ours: what has to stand there (None: as it is) if *theirs*
+    # changed the rest since *base*. Given are *current*, *theirs* and *base*.
+    carry: Callable[[bytes | None, bytes, bytes | None], bytes | None] | None = None
 
     @property
     def path(self) -> str:

@@ -119,6 +119,18 @@ def checkpoints_root(journal: Journal, place: Place) -> str:
     return root if os.path.isdir(root) else main_root(place)
 
 
+def document_root(journal: Journal, place: Place, file: str) -> str:
+    """Where a file with a resumption section is at home: where it was first known, if that is."""
+    try:
+        rows = journal.query(
+            "SELECT value ->> 'root' FROM cells WHERE key = ?", (f"resumption:{file}",)
+        )
+    except NothingFound:
+        rows = []
+    root = str(rows[0][0]) if rows else ""
+    return root if os.path.isdir(root) else place.root
+
+
 def main_root(place: Place) -> str:
     """The main checkout's root, also from a linked worktree; elsewhere the caller's."""
     common = os.path.dirname(place.folder)
@@ -139,7 +151,7 @@ def is_settled(journal: Journal) -> bool:
 def _checkpoints_settled(journal: Journal, face: Face | None) -> bool:
     if face is None:
         return True
-    return _says(journal, face.name, face.root, face.relative, face.render(journal))
+    return _says(journal, face.name, face.root, face.relative, face.render(journal, None))
 
 
 def _says(journal: Journal, name: str, root: str, relative: str, rendered: bytes) -> bool:
@@ -150,16 +162,24 @@ def _says(journal: Journal, name: str, root: str, relative: str, rendered: bytes
     )
     if not known:
         return False
-    watched = journal.query("SELECT at, seen FROM displaced WHERE face = ?", (name,))
     try:
         present = disk.read_beneath(root, relative)
-        untouched = all(
+    except (OSError, StandfastError):
+        return False
+    is_published = present == rendered and sha256(present).hexdigest() == known[0][0]
+    return is_published and is_untouched(journal, name)
+
+
+def is_untouched(journal: Journal, name: str) -> bool:
+    """Whether nobody wrote into what was swapped out since the journal last knew it."""
+    watched = journal.query("SELECT at, seen FROM displaced WHERE face = ?", (name,))
+    try:
+        return all(
             sha256(disk.read_beneath(journal.folder, str(at))).hexdigest() == seen
             for at, seen in watched
         )
     except (OSError, StandfastError):
         return False
-    return untouched and present == rendered and sha256(present).hexdigest() == known[0][0]
 
 
 def claim(tx: Writing, journal: Journal, face: Face) -> None:

@@ -78,6 +78,13 @@ def rebase(tx: Writing, face: Face, data: bytes | None) -> None:
     tx.execute("UPDATE faces SET bytes = ? WHERE face = ?", (data, face.name))
 
 
+def know(tx: Writing, name: str, data: bytes) -> None:
+    """What stands there now is known, whatever it says: the next publish may replace it."""
+    tx.execute("INSERT OR IGNORE INTO faces (face) VALUES (?)", (name,))
+    sql = "UPDATE faces SET digest = ?, bytes = NULL, refused = NULL WHERE face = ?"
+    tx.execute(sql, (digest(data), name))
+
+
 def remember_published(
     journal: Journal, face: Face, data: bytes, **columns: str | bytes | None
 ) -> None:

@@ -84,9 +84,10 @@ def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
     if became is Became.UNSETTLED:
         look.remember(journal, face, unsettled=digest(data))
         return Outcome(became=became)
-    rendered = face.render(journal)
+    rendered = face.render(journal, data)
     if rendered == data:
-        look.remember_published(journal, face, rendered)
+        base = drafts.without_secrets(rendered)
+        look.remember_published(journal, face, rendered, base=base)
         return Outcome(became=became)
     taken = swap.put_in_place(journal, face, rendered, expected=data, exchange=exchange)
     if taken is None:
@@ -125,9 +126,20 @@ def adopt(
             )
         if changes:
             face.record(tx, changes, f"{face.relative}, {became}")
-        if changes and in_place:
+        if in_place and (changes or face.carry is not None):
             look.rebase(tx, face, drafts.without_secrets(data))
     return became
+
+
+def _carry(journal: Journal, face: Face, theirs: bytes | None, base: bytes | None) -> None:
+    """What somebody wrote around our part of a file goes back where it was to be."""
+    if face.carry is None or theirs is None:
+        return
+    current = look.contents(face)
+    wanted = face.carry(current, theirs, base)
+    if wanted is not None:
+        rendered = face.render(journal, wanted)
+        swap.put_in_place(journal, face, rendered, expected=current, exchange=True)
 
 
 def _read(face: Face, data: bytes) -> tuple[merge.Record, ...]:
@@ -142,7 +154,11 @@ def _adopt_displaced(journal: Journal, face: Face, written: displaced.Displaced)
     at, data, base, settled = written
     try:
         became = adopt(journal, face, data, base=base, settled=settled)
+        _carry(journal, face, data, base)
     except FaceInvalid as error:
+        if face.carry is not None and not settled:  # half of it may still be on its way
+            displaced.watch(journal, face, at, base=base, looked=digest(data))
+            return
         kept = drafts.keep_aside(journal, face, data)
         displaced.watch(journal, face, at, base=data, seen=digest(data))
         displaced.drop_if_secret(journal, face, written)

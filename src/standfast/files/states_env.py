@@ -162,7 +162,7 @@ def face(journal: Journal, role: str, root: str) -> Face:
         root=root,
         relative=relative(found.machine),
         in_git=False,
-        render=lambda journal: _render(journal, _of(journal, role)),
+        render=lambda journal, _: _render(journal, _of(journal, role)),
         read=lambda data, path: read(data, path, role=role, journal=_mark(journal)),
         known=lambda journal: _known(_of(journal, role)),
         record=lambda tx, changes, origin: _record(tx, changes, origin, role, root),

@@ -96,7 +96,7 @@ def face(*, name: str, root: str, relative: str, in_git: bool) -> Face:
         root=root,
         relative=relative,
         in_git=in_git,
-        render=lambda journal: render(reading.decisions(journal)),
+        render=lambda journal, _: render(reading.decisions(journal)),
         read=read,
         known=known,
         record=record,

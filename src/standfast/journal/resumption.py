@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from standfast import clock
 from standfast.errors import NothingFound, TriggerRefused
 from standfast.journal import decisions
+from standfast.journal.author import USER
 from standfast.journal.resumption_folds import CELLS, Document, Pending, advance, read
 from standfast.protocol import ids
+from standfast.protocol.json_schema import shown
 from standfast.protocol.quality_gates import missing
 from standfast.protocol.resumption_logs import next_iteration
 from standfast.protocol.resumption_triggers import (
@@ -25,12 +27,14 @@ from standfast.protocol.text import one_line
 from standfast.protocol.trigger_values import write_state, write_trigger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from standfast.journal.author import Author
     from standfast.journal.writing import Writing
+    from standfast.protocol.json_schema import Fault
     from standfast.protocol.quality_gates import Scores
     from standfast.protocol.resumption import Resumption
+    from standfast.protocol.resumption_records import Woven
     from standfast.protocol.resumption_triggers import Trigger
 
     Ask = Callable[[str, tuple[str | int, ...]], list[tuple[Any, ...]]]
@@ -49,7 +53,8 @@ def find(ask: Ask, file: str) -> Document | None:
     return read(*rows[0]) if rows else None
 
 
-def _of(ask: Ask, file: str) -> Document:
+def known(ask: Ask, file: str) -> Document:
+    """The document of a file that has one."""
     found = find(ask, file)
     if found is None:
         raise NothingFound(f"nothing is known of a resumption section in `{file}`")
@@ -71,13 +76,13 @@ def begin(
     Where ids of the journal are taken already, each side goes on with its own for what is past:
     both hold the same decisions afterwards, so that the next id is the same again.
     """
-    known = _decided(tx)
+    earlier = _decided(tx)
     log = resumption.section["decision_log"]
     decided = [_record(tx, file, _said(entry), author, origin, entry["id"]) for entry in log]
     payload = {"file": file, "root": root, **write_state(resumption), "decided": decided}
     tx.append("resumption.begun", {**payload, "latest_id": latest_id}, author, origin=origin)
-    document = _of(tx.execute, file)
-    for decision in known:
+    document = known(tx.execute, file)
+    for decision in earlier:
         document = _add(tx, document, decision, author)
     return document
 
@@ -111,7 +116,7 @@ def _record(
 
 def fire(tx: Writing, file: str, trigger: Trigger, author: Author) -> Document:
     """Apply a trigger: refused with nothing recorded, or recorded and applied."""
-    before = _of(tx.execute, file)
+    before = known(tx.execute, file)
     advance(before, trigger, clock.now_us())  # refused before anything is recorded
     said = getattr(trigger, "decision_log", None)
     decision = None
@@ -130,12 +135,12 @@ def _append(
     if decision is not None:
         payload["decision"] = decision
     tx.append("resumption.triggered", payload, author)
-    return _of(tx.execute, file)
+    return known(tx.execute, file)
 
 
 def score(tx: Writing, file: str, gate: str, scores: Scores, author: Author) -> Pending:
     """Keep some scores of a gate's current iteration; all of them are a T3, which `fire` takes."""
-    before = _of(tx.execute, file)
+    before = known(tx.execute, file)
     iteration = next_iteration(before.section, gate)
     if gate in before.section["quality_trajectory"]["gates_completed"]:
         raise TriggerRefused(f"the gate `{gate}` has passed already")
@@ -167,6 +172,28 @@ def latest_checkpoint(ask: Ask, named: str | None) -> str | None:
         return named
     rows = ask("SELECT last FROM counters WHERE prefix = 'CP'", ())
     return ids.format_id("CP", int(rows[0][0])) if rows else None
+
+
+def adopt(tx: Writing, before: Document, woven: Woven, latest_id: str | None, origin: str) -> None:
+    """Take over what an edit of the file changed, and the decisions in it as the journal's."""
+    new = woven.section
+    changed = {name: new[name] for name in new if new[name] != before.section[name]}
+    file = before.file
+    decided = [_record(tx, file, _said(entry), USER, origin, entry["id"])
+               for entry in woven.decisions]  # fmt: skip
+    if changed or latest_id != before.latest_id:
+        payload: dict[str, object] = {"file": file, "section": changed, "decided": decided}
+        if latest_id != before.latest_id:
+            payload["latest_id"] = latest_id
+        tx.append("resumption.adopted", payload, USER, origin=origin)
+
+
+def pass_over(tx: Writing, *, file: str, left: Sequence[Fault], said: object, origin: str) -> None:
+    """Keep what of an edit the rules do not allow: it is in no file any more."""
+    if left:
+        why = [{"at": shown(fault.path), "problem": fault.problem} for fault in left]
+        payload = {"file": file, "left": why, "said": said}
+        tx.append("resumption.passed", payload, USER, origin=origin)
 
 
 def catch_up(tx: Writing, author: Author) -> None:

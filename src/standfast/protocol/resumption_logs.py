@@ -64,7 +64,7 @@ def _decision(said: Decision) -> Section:
 def agent_summaries(section: Section, trigger: AgentCompletion, _results: object) -> Section:
     """Appended under the agent's id; a re-run under one of its own, the earlier line untouched."""
     before, said = section["agent_summaries"], trigger.agent_summaries
-    return {**before, _free(before, said.agent_id): summary_line(said.status, said.finding)}
+    return {**before, free_name(before, said.agent_id): summary_line(said.status, said.finding)}
 
 
 def summary_line(status: str, finding: str) -> str:
@@ -75,7 +75,7 @@ def summary_line(status: str, finding: str) -> str:
     return ". ".join(parts) + "."
 
 
-def _free(taken: Mapping[str, str], agent: str) -> str:
+def free_name(taken: Mapping[str, str], agent: str) -> str:
     """`x`, then `x-retry`, `x-retry2`, `x-retry3`."""
     if agent not in taken:
         return agent

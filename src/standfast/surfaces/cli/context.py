@@ -77,8 +77,12 @@ class Context:
         """Refuse to leave prompts and decisions in somebody else's folder."""
         place.refuse_foreign(self.place)
 
-    def heal(self, *, checkpoints: bool = False) -> None:
-        """Take in strays and keep the faces; what cannot be done now is told, not fatal."""
+    def heal(self, *, checkpoints: bool = False, resumption: str | None = None) -> None:
+        """Take in strays and keep the faces; what cannot be done now is told, not fatal.
+
+        The faces of *checkpoints* and of a *resumption* section are written even where there was
+        no file yet: their own command was called.
+        """
         from standfast.files import homes
         from standfast.journal import strays
 
@@ -99,6 +103,7 @@ class Context:
             ):
                 if outcome.refused is not None:
                     self.trouble.append(outcome.refused)
+            self._keep_documents(resumption)
             self._keep_states()
             self._mirror()
             self._keep_limits()
@@ -108,6 +113,17 @@ class Context:
             self.trouble.append(error)
         except OSError as error:
             self.trouble.append(disk.disk_error(error, error.filename or self.place.folder))
+
+    def _keep_documents(self, asked: str | None) -> None:
+        """The files with a resumption section, where there are any."""
+        default = self.config.orchestration_file
+        any_document = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"
+        is_there = os.path.lexists(os.path.join(self.place.root, default))
+        if is_there or self.journal.query(any_document):
+            from standfast.files import documents_kept
+
+            kept = documents_kept.keep(self.journal, self.place, default, asked)
+            self.trouble += [each.refused for each in kept if each.refused is not None]
 
     def _keep_states(self) -> None:
         """The files of roles, where there are any."""

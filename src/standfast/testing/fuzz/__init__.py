@@ -14,6 +14,7 @@ from standfast.testing.fuzz import (
     checkpoints,
     contexts,
     documents,
+    orchestration,
     outside,
     recorded,
     resumption,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     *(documents, sections, contexts, roles, recorded),
-    *(told, agents, checkpoints, resumption, outside),
+    *(told, agents, checkpoints, resumption, orchestration, outside),
 )
 TARGETS: Mapping[str, Target] = {
     target.name: target for module in _MODULES for target in module.TARGETS

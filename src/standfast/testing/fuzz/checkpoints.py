@@ -64,7 +64,7 @@ def _face(data: bytes) -> None:
         must(outcome.refused.problem and outcome.refused.remedy, "refused without a word")
         must(after == data, "refused, and changed all the same")
     else:
-        must(after == face.render(journal), "the file does not say what the journal says")
+        must(after == face.render(journal, None), "the file does not say what the journal says")
         for entry in checkpoints_text.read(data, "given"):
             every = recorded.history(journal, entry.key.run_id)
             now = recorded.current(journal, entry.key.run_id, entry.key.phase)

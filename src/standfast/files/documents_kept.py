@@ -1,0 +1,131 @@
+"""The files of all resumption sections brought up to date: what they say adopted, then published.
+
+A file is written where it is at home, if it is there, if its own command was called, or if the
+command that first called for it died before it could write it. One that was taken away stays away.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast import disk
+from standfast.errors import NothingFound, StandfastError
+from standfast.files import look
+from standfast.files.homes import is_untouched
+from standfast.files.look import Became, digest
+from standfast.journal.author import STANDFAST
+
+if TYPE_CHECKING:
+    from standfast.files.face import Face
+    from standfast.files.publish import Outcome
+    from standfast.journal.place import Place
+    from standfast.journal.resumption_folds import Document
+    from standfast.journal.store import Journal
+
+PREFIX = "resumption/"  # as in orchestration_yaml.py, which most commands need not load
+_ANY = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
+
+
+def keep(journal: Journal, place: Place, default: str, asked: str | None = None) -> list[Outcome]:
+    """Every document; *default* is taken over if it is there, *asked* is written in any case."""
+    _take_over(journal, place, default)
+    if not journal.query(_ANY):
+        return []
+    from standfast.journal import resumption
+
+    if resumption.lags(journal.query):
+        with journal.writing() as tx:
+            resumption.catch_up(tx, STANDFAST)
+    kept = []
+    for found in resumption.documents(journal.query):
+        document = _at_home(journal, place, found)
+        if document is not None and not _is_settled(journal, document, asked=asked):
+            kept += _keep(journal, place, document, asked=asked)
+    return kept
+
+
+def _take_over(journal: Journal, place: Place, file: str) -> None:
+    """A valid section that is there already is one that we keep; each version is looked at once."""
+    path = os.path.join(place.root, file)
+    if not os.path.lexists(path) or journal.query(
+        "SELECT 1 FROM cells WHERE key = ?", (f"resumption:{file}",)
+    ):
+        return
+    seen = "SELECT 1 FROM published WHERE face = ? AND digest = ?"
+    try:
+        data = digest(disk.read_beneath(place.root, file))
+        values = (f"looked:{PREFIX}{place.root}/{file}", data)
+        if journal.query(seen, values):
+            return
+        from standfast.files import resumption_files
+
+        with journal.writing() as tx:
+            if not resumption_files.take_over(tx, place.root, file, STANDFAST):
+                tx.execute("INSERT OR IGNORE INTO published VALUES (?, ?)", values)
+    except (StandfastError, OSError):
+        return  # whoever asks for it is told what is wrong with it
+
+
+def _at_home(journal: Journal, place: Place, document: Document) -> Document | None:
+    """Where a checkout is gone, the file moves to one that has it."""
+    if os.path.isdir(document.root):
+        return document
+    if not os.path.lexists(os.path.join(place.root, document.file)):
+        return None
+    from standfast.journal import resumption
+
+    with journal.writing() as tx:
+        tx.append("resumption.moved", {"file": document.file, "root": place.root}, STANDFAST)
+        return resumption.find(tx.execute, document.file)
+
+
+def _is_settled(journal: Journal, document: Document, *, asked: str | None) -> bool:
+    """Whether the file shows this state of the journal and nobody touched it; no YAML is read."""
+    name = PREFIX + document.file
+    try:
+        data = digest(disk.read_beneath(document.root, document.file))
+    except FileNotFoundError:
+        return document.file != asked and _was_written(journal, name)
+    except (StandfastError, OSError):
+        return False
+    shown = "SELECT 1 FROM published WHERE face = ? AND digest = ?"
+    at_rest = "SELECT 1 FROM faces WHERE face = ? AND draft IS NULL AND refused IS NULL"
+    is_shown = journal.query(shown, (_shown(document.file, document.seq), data))
+    return bool(is_shown and journal.query(at_rest, (name,))) and is_untouched(journal, name)
+
+
+def _was_written(journal: Journal, name: str) -> bool:
+    rows = journal.query("SELECT digest FROM faces WHERE face = ?", (name,))
+    return bool(rows) and rows[0][0] is not None
+
+
+def _shown(file: str, seq: int) -> str:
+    """Under which name the file's bytes are remembered that show the state of an event."""
+    return f"{PREFIX}{file}@{seq}"
+
+
+def _keep(
+    journal: Journal, place: Place, document: Document, *, asked: str | None
+) -> list[Outcome]:
+    from standfast.files import orchestration_yaml, publish
+
+    face, walk = orchestration_yaml.face(document, in_git=place.in_git)
+    try:
+        if document.file == asked and not os.path.lexists(face.path):
+            disk.make_folders_beneath(face.root, face.relative)
+        outcome = publish.keep(journal, face)
+    except NothingFound as error:
+        return [publish.Outcome(became=Became.ABSENT, refused=error)]
+    if outcome.refused is None:
+        _remember(journal, face, walk.seq)
+    return [outcome, *(publish.Outcome(outcome.became, refused=each) for each in walk.left)]
+
+
+def _remember(journal: Journal, face: Face, seq: int) -> None:
+    """The file as it was published shows this state: the next command need not read it."""
+    published = look.remembered(journal, face).digest
+    if published is not None:
+        with journal.writing() as tx:
+            values = (_shown(face.relative, seq), published)
+            tx.execute("INSERT OR IGNORE INTO published VALUES (?, ?)", values)

@@ -1,0 +1,192 @@
+"""`ORCHESTRATION.yaml`: a file of the orchestrator's, in which one section is ours to write.
+
+The section is published from the journal; everything around it is somebody else's and stays byte
+for byte. An edit of the section is adopted record by record where its rules allow it; what they do
+not allow is kept in the journal and named.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from standfast.errors import BadDocument, FaceInvalid
+from standfast.files.drafts import without_secrets
+from standfast.files.face import Face
+from standfast.files.merge import Changes, Known, Record
+from standfast.journal import resumption as recorded
+from standfast.protocol import orchestration, resumption_records, yaml_sections
+from standfast.protocol.json_schema import shown
+from standfast.protocol.resumption_check import validate
+from standfast.protocol.resumption_migration import FIRST_VERSION, version_of
+from standfast.protocol.resumption_records import LATEST, weave
+from standfast.protocol.yaml_writing import write
+from standfast.redact import redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from standfast.errors import StandfastError
+    from standfast.journal.resumption_folds import Document
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
+
+PREFIX = "resumption/"
+_GIT = "through git"
+
+
+def render(document: Document, data: bytes | None, path: str) -> bytes:
+    """The file with the section as the journal has it, and not a byte beside it changed."""
+    block = write({orchestration.KEY: document.section})
+    if data is None:
+        return block.encode()
+    try:
+        return yaml_sections.replace(_text(data, path), orchestration.KEY, block, path).encode()
+    except BadDocument as error:
+        raise FaceInvalid(error.problem, file=path, line=error.line) from error
+
+
+def _text(data: bytes, path: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FaceInvalid("not UTF-8 text", file=path, line=line) from error
+
+
+def read(data: bytes, path: str) -> tuple[Record, ...]:
+    """The records of the section, and the checkpoint that the file itself calls the latest."""
+    text = _text(data, path)
+    span = yaml_sections.find(text, orchestration.KEY, path)
+    latest = Record(_key(LATEST), _words(LATEST, orchestration.latest_id(text)), 1)
+    if span is None:
+        return (latest,)
+    if version_of(span.value) == FIRST_VERSION:
+        raise FaceInvalid("the section `resumption` is of v1.0", file=path, line=span.line)
+    for finding in validate(span.value, span.lines, plain=span.plain):
+        raise FaceInvalid(f"`{finding.at}` {finding.problem}", file=path, line=finding.line)
+    value: Any = redact_value(span.value)
+    return (latest, *_records(value, span.lines))
+
+
+def _records(section: Any, lines: Any = None) -> Iterator[Record]:  # noqa: ANN401  # validated
+    places = lines or {}
+    for path, value in resumption_records.records(section):
+        line = next((places[at] for at in _places(path) if at in places), 1)
+        yield Record(_key(path), _words(path, value), line)
+
+
+def _places(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Where a record stands in the document, or what it stands in."""
+    whole = (orchestration.KEY, *path)
+    yield from (whole[:end] for end in range(len(whole), 1, -1))
+
+
+def _key(path: tuple[str, ...]) -> str:
+    return json.dumps(path, ensure_ascii=False)
+
+
+def _words(path: tuple[str, ...], value: object) -> str:
+    """What is compared: no two records of a section have the same."""
+    return json.dumps([path, value], ensure_ascii=False, sort_keys=True)
+
+
+def _said(record: Record) -> tuple[tuple[str, ...], Any]:
+    path, value = json.loads(record.value)
+    return tuple(path), value
+
+
+def known(document: Document) -> Known:
+    """The records as the journal has them; what was added to a log once is no news."""
+    present = {str(each.key): each.value for each in _records(document.section)}
+    present[_key(LATEST)] = _words(LATEST, document.latest_id)
+    return Known(present=present, ever=frozenset(present.values()))
+
+
+def record(tx: Writing, changes: Changes, origin: str, walk: Walk) -> None:
+    """Take in what others wrote, as far as the rules allow; keep and name the rest."""
+    document = recorded.known(tx.execute, walk.file)
+    latest = document.latest_id
+    ours = document.section
+    lines = {_said(each)[0]: each.line for each in (*changes.added, *changes.amended)}
+    named = [_said(each)[1] for each in (*changes.added, *changes.amended) if _is_latest(each)]
+    if named:
+        latest = named[-1]
+        checkpoint = recorded.latest_checkpoint(tx.execute, latest)
+        state = {**ours["recovery_state"], "last_checkpoint": checkpoint}
+        ours = {**ours, "recovery_state": state}
+    changed = [_said(each) for each in changes.amended if not _is_latest(each)]
+    added = [_said(each) for each in changes.added if not _is_latest(each)]
+    woven = weave(ours, changed, added, from_git=origin.endswith(_GIT))
+    recorded.adopt(tx, document, woven, latest, origin)
+    kept = [each for each in (*changed, *added) if each[0] in {fault.path for fault in woven.left}]
+    recorded.pass_over(tx, file=walk.file, left=woven.left, said=kept, origin=origin)
+    for fault in woven.left:
+        line = lines.get(tuple(map(str, fault.path)), 1)
+        problem = f"`{shown(fault.path)}` {fault.problem}"
+        walk.left.append(FaceInvalid(problem, file=walk.path, line=line, remedy=fault.remedy))
+
+
+def _is_latest(each: Record) -> bool:
+    return each.key == _key(LATEST)
+
+
+def carry(current: bytes | None, theirs: bytes, base: bytes | None, path: str) -> bytes | None:
+    """What is to stand there where somebody changed the file around the section; None: as it is.
+
+    Only if nobody else changed it there as well: then their version is kept for a person to see.
+    """
+    mine, other = _outside(current, path), _outside(theirs, path)
+    before = _outside(base, path)
+    if other in (mine, before):
+        return None
+    if mine != before:
+        raise FaceInvalid("the file was changed around the section twice at once", file=path)
+    return theirs
+
+
+def _outside(data: bytes | None, path: str) -> str | None:
+    """The text around the section, less its secrets: what the journal remembers has none."""
+    if data is None:
+        return None
+    text = _text(without_secrets(data) or b"", path)
+    span = yaml_sections.find(text, orchestration.KEY, path)
+    return text if span is None else text[: span.start] + "\0" + text[span.end :]
+
+
+class Walk:
+    """One walk over a document's file: which state was rendered last, what was left out."""
+
+    def __init__(self, file: str, path: str) -> None:
+        self.file = file
+        self.path = path
+        self.seq = 0
+        self.left: list[StandfastError] = []
+
+
+def face(document: Document, *, in_git: bool) -> tuple[Face, Walk]:
+    """The declaration, and what it will tell of its walk."""
+    file = document.file
+    walk = Walk(file, f"{document.root}/{file}")
+
+    def now(journal: Journal) -> Document:
+        return recorded.known(journal.query, file)
+
+    def rendered(journal: Journal, data: bytes | None) -> bytes:
+        state = now(journal)
+        walk.seq = state.seq
+        return render(state, data, walk.path)
+
+    made = Face(
+        name=PREFIX + file,
+        root=document.root,
+        relative=file,
+        in_git=in_git,
+        render=rendered,
+        read=read,
+        known=lambda journal: known(now(journal)),
+        record=lambda tx, changes, origin: record(tx, changes, origin, walk),
+        is_whole=lambda _: True,  # an edit that is torn does not read as YAML, or is found again
+        carry=lambda current, theirs, base: carry(current, theirs, base, walk.path),
+    )
+    return made, walk

@@ -1,0 +1,151 @@
+"""The file of a resumption section as it stands on disk: looked at, taken over, migrated.
+
+Nothing here writes the file: what is decided goes into the journal, and the face is published.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from standfast import clock, disk
+from standfast.errors import FaceInvalid
+from standfast.files.face import SIZE_LIMIT
+from standfast.files.look import know
+from standfast.files.orchestration_yaml import PREFIX
+from standfast.journal import resumption as recorded
+from standfast.protocol import orchestration, resumption_check, yaml_sections
+from standfast.protocol.documents import decode
+from standfast.protocol.resumption import Resumption, begin
+from standfast.protocol.resumption_migration import FIRST_VERSION, Migrated, migrate, version_of
+from standfast.protocol.resumption_schema import VERSION
+from standfast.protocol.resumption_triggers import Recovery
+from standfast.redact import redact_value
+
+if TYPE_CHECKING:
+    from standfast.journal.author import Author
+    from standfast.journal.resumption_folds import Document
+    from standfast.journal.writing import Writing
+    from standfast.protocol.json_schema import Finding
+    from standfast.protocol.resumption_migration import Around
+
+_KEPT = 64 * 1024  # characters of what a section was before it was migrated
+
+
+class Found(NamedTuple):
+    """A file and its section; without one, version and value are None."""
+
+    file: str
+    path: str
+    around: Around
+    exists: bool = False
+    has_section: bool = False
+    version: str | None = None
+    value: Any = None
+    findings: tuple[Finding, ...] = ()
+    latest_id: str | None = None
+    line: int = 1
+    data: bytes = b""
+
+
+def look(root: str, file: str) -> Found:
+    """The file as it is; what is no YAML, or not one document, is refused with its line."""
+    path = os.path.join(root, file)
+    try:
+        data = disk.read_beneath(root, file, limit=SIZE_LIMIT)
+        updated = clock.rfc3339(os.stat(path).st_mtime_ns // 1000)
+    except FileNotFoundError:
+        nothing = orchestration.around("", clock.rfc3339(clock.now_us()), file)
+        return Found(file, path, nothing)
+    text = decode(data, name=path)
+    around = orchestration.around(text, updated, file)
+    found = Found(file, path, around, exists=True, data=data, latest_id=around.last_checkpoint)
+    span = yaml_sections.find(text, orchestration.KEY, path)
+    if span is None:
+        return found
+    version = version_of(span.value)
+    findings = resumption_check.validate(span.value, span.lines, plain=span.plain)
+    return found._replace(
+        has_section=True,
+        version=version,
+        value=span.value,
+        findings=tuple(findings) if version != FIRST_VERSION else (),
+        line=span.line,
+    )
+
+
+def ensure(tx: Writing, root: str, file: str, author: Author) -> Document:
+    """The document of a file: known, taken over as it stands there, or begun."""
+    known = recorded.find(tx.execute, file)
+    if known is not None:
+        return known
+    found = look(root, file)
+    refuse(found)
+    return _take(tx, found, root, author) if found.has_section else _begin(tx, found, root, author)
+
+
+def refuse(found: Found) -> None:
+    """Nothing is made of a section that is not v2.0: it stays as it is, and its fault is named."""
+    if found.version == FIRST_VERSION:
+        raise FaceInvalid(
+            "the section `resumption` is of v1.0",
+            file=found.path,
+            line=found.line,
+            remedy="Run `standfast resumption migrate`.",
+        )
+    for finding in found.findings:
+        raise FaceInvalid(
+            f"`{finding.at or orchestration.KEY}` {finding.problem}",
+            file=found.path,
+            line=finding.line,
+            remedy=f"{finding.remedy} See `standfast resumption validate`.",
+        )
+
+
+def _take(tx: Writing, found: Found, root: str, author: Author) -> Document:
+    section: Any = redact_value(found.value)
+    latest = recorded.latest_checkpoint(tx.execute, found.latest_id)
+    if latest is not None:
+        section["recovery_state"]["last_checkpoint"] = latest
+    state = Resumption(section)
+    return recorded.begin(tx, found.file, root, state, author, latest_id=found.latest_id)
+
+
+def _begin(tx: Writing, found: Found, root: str, author: Author) -> Document:
+    around = found.around
+    state = Recovery(
+        last_checkpoint=recorded.latest_checkpoint(tx.execute, found.latest_id),
+        current_phase=around.current_phase,
+        current_phase_name=around.current_phase_name,
+        workflow_status=around.workflow_status,
+        current_activity="idle",
+        next_step="",
+        context_fill_at_update=None,
+        updated_at=clock.rfc3339(clock.now_us()),
+    )
+    new = begin(state, [found.file], around.gates)
+    return recorded.begin(tx, found.file, root, new, author, latest_id=found.latest_id)
+
+
+def take_over(tx: Writing, root: str, file: str, author: Author) -> bool:
+    """Take over a valid section that nobody told us of; anything else is left alone."""
+    found = look(root, file)
+    if recorded.find(tx.execute, file) is not None or found.version != VERSION or found.findings:
+        return False
+    _take(tx, found, root, author)
+    return True
+
+
+def migrate_file(tx: Writing, root: str, file: str, author: Author) -> Migrated | None:
+    """Bring a section of v1.0 to v2.0, what it was kept in the journal; None if it is v2.0."""
+    found = look(root, file)
+    if found.version != FIRST_VERSION:
+        refuse(found)
+        return None
+    moved = migrate(found.value, found.around)
+    original = json.dumps(moved.original, ensure_ascii=False, default=str)[:_KEPT]
+    tx.append("resumption.migrated", {"file": file, "original": original}, author)
+    _take(tx, found._replace(value=moved.section), root, author)
+    know(tx, PREFIX + file, found.data)
+    return moved

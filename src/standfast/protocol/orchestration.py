@@ -1,0 +1,119 @@
+"""What stands around the resumption section in its file, as far as it can be told. Pure.
+
+Files of this kind are written by people and models, each a little otherwise: whatever cannot be
+read is not known, and never an error.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from standfast.errors import StandfastError
+from standfast.protocol.resumption_migration import Around
+from standfast.protocol.resumption_schema import CHECKPOINT, LONGEST_LINE, STATUSES
+from standfast.protocol.text import one_line
+from standfast.protocol.yaml_text import read_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY = "resumption"
+_KEY = re.compile(r"^([A-Za-z_][A-Za-z0-9_-]*)[ \t]*:", re.MULTILINE)
+_ID = re.compile(rf"{CHECKPOINT}-[0-9]{{3,9}}")
+_UNDER_WAY = {"in_progress", "active", "running", "started"}
+_OVER = {"complete", "completed", "done", "passed", "pass"}
+_LONGEST_NUMBER = 6
+
+
+class _Phase(NamedTuple):
+    number: int
+    name: str = ""
+
+
+def latest_id(text: str) -> str | None:
+    """`checkpoints.latest_id`, if the file has one."""
+    found = _mapping(_part(text, "checkpoints")).get("latest_id")
+    return found if isinstance(found, str) and _ID.fullmatch(found) else None
+
+
+def around(text: str, updated_at: str, file: str) -> Around:
+    """What the rest of the file says of phase, status, checkpoints and gates."""
+    phase = _phase(_part(text, "pipelines"))
+    status = _mapping(_part(text, "workflow")).get("status")
+    is_status = isinstance(status, str) and status.upper() in STATUSES
+    return Around(
+        updated_at=updated_at,
+        file=file,
+        current_phase=phase.number,
+        current_phase_name=phase.name,
+        workflow_status=str(status).upper() if is_status else "ACTIVE",
+        last_checkpoint=latest_id(text),
+        gates=tuple(dict.fromkeys(_gates(_part(text, "quality_gates")))),
+    )
+
+
+def _part(text: str, key: str) -> Any:  # noqa: ANN401  # anything that YAML can say
+    """The value of one key of the top level, read without the rest of the file."""
+    starts = [(found.start(), found[1]) for found in _KEY.finditer(text)]
+    for at, (start, name) in enumerate(starts):
+        if name == key:
+            end = starts[at + 1][0] if at + 1 < len(starts) else len(text)
+            try:
+                return _mapping(read_yaml(text[start:end], name=key).value).get(key)
+            except StandfastError:  # an alias to elsewhere, or no YAML at all
+                return None
+    return None
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _phase(pipelines: object) -> _Phase:
+    """The furthest phase that any pipeline is in."""
+    every = pipelines if isinstance(pipelines, list) else _mapping(pipelines).values()
+    found = [_phase_of(each) for each in map(_mapping, every)]
+    return max(found, default=_Phase(0), key=lambda phase: phase.number)
+
+
+def _phase_of(pipeline: dict[str, Any]) -> _Phase:
+    given = _number(pipeline.get("current_phase"))
+    listed = pipeline.get("phases")
+    phases = [
+        (_Phase(_number(each.get("id", each.get("number")), at), _name(each)), _status(each))
+        for at, each in enumerate(map(_mapping, listed if isinstance(listed, list) else ()), 1)
+    ]
+    if given:
+        names = [phase.name for phase, _ in phases if phase.number == given]
+        return _Phase(given, names[0] if names else "")
+    started = [phase for phase, status in phases if status in _UNDER_WAY | _OVER]
+    running = [phase for phase, status in phases if status in _UNDER_WAY]
+    return (running or started[-1:] or [_Phase(0)])[0]
+
+
+def _number(value: object, default: int = 0) -> int:
+    """A phase's number, as a number or at the end of a name such as `phase-2`."""
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        return default
+    digits = re.search(r"([0-9]+)\s*$", str(value))
+    return int(digits[1]) if digits and len(digits[1]) <= _LONGEST_NUMBER else default
+
+
+def _name(phase: dict[str, Any]) -> str:
+    name = phase.get("name")
+    return one_line(name, LONGEST_LINE) if isinstance(name, str) else ""
+
+
+def _status(entry: dict[str, Any]) -> str:
+    return str(entry.get("status", "")).lower()
+
+
+def _gates(gates: object) -> Iterator[str]:
+    """The ids of gates that have not passed: a list of entries, or a mapping of ids."""
+    named = _mapping(gates).items()
+    listed = [(_mapping(each).get("id"), each) for each in gates] if isinstance(gates, list) else []
+    for name, entry in (*named, *listed):
+        is_gate = isinstance(name, str) and isinstance(entry, dict) and name.strip()
+        if is_gate and _status(entry) not in _OVER:
+            yield one_line(str(name), LONGEST_LINE)

@@ -1,0 +1,135 @@
+"""Targets for ORCHESTRATION.yaml: a file of somebody else's in which one section is ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+from standfast.errors import StandfastError
+from standfast.files import documents_kept, resumption_files
+from standfast.journal import resumption
+from standfast.journal.author import USER
+from standfast.journal.place import Place
+from standfast.journal.store import Journal
+from standfast.protocol import orchestration, yaml_sections
+from standfast.protocol.quality_gates import WEIGHTS
+from standfast.protocol.resumption import begin
+from standfast.protocol.resumption_check import validate
+from standfast.protocol.resumption_migration import FIRST_VERSION
+from standfast.protocol.resumption_triggers import (
+    AgentCompletion,
+    CrossPhaseDecision,
+    Decision,
+    Defects,
+    GateIteration,
+    Iteration,
+    Recovery,
+    Summary,
+)
+from standfast.protocol.trigger_values import write_state
+from standfast.testing.fuzz.target import Target, folder, must, text_of
+
+_FILE = "ORCHESTRATION.yaml"
+_TIME = "2026-01-02T03:04:05Z"
+_STATE = Recovery(None, 1, "build", "ACTIVE", "idle", "go on", None, _TIME)
+_EMPTY = begin(_STATE, ["PLAN.md"], ["qg-1"])
+_TRIGGERS = (
+    AgentCompletion(_STATE, Summary("a", "PASS", "all well")),
+    CrossPhaseDecision(_STATE, Decision("so be it", "")),
+    GateIteration(_STATE, Iteration("a new gate", WEIGHTS), Defects()),
+)
+_AROUND = (
+    b"checkpoints:\n  latest_id: CP-004\npipelines:\n  a:\n    current_phase: 2\n    phases:\n"
+    b"      - {id: 1, name: x, status: COMPLETE}\n      - {id: 2, name: y}\n"
+    b"quality_gates: [{id: qg-1}, {id: qg-2, status: PASSED}]\n"
+)
+_SEEDS = (
+    b"# mine\nworkflow: {status: ACTIVE}\n"
+    b"resumption: " + json.dumps(_EMPTY.section).encode() + b"\n",
+    _AROUND,
+    b"resumption:\n  last_checkpoint: CP-006\n  current_state: Phase 3\n  files_to_read: [a.md]\n",
+    b"resumption: [1]\nresumption: 2\n",
+)
+
+
+def _file(data: bytes) -> None:
+    """Whatever stands there: only the section changes, or nothing does and the reason is told."""
+    at = folder("orchestration")
+    path = at.put(_FILE, data)
+    place = Place(root=at.path, folder=os.path.join(at.path, "journal"), subdir="", in_git=False)
+    shutil.rmtree(place.folder, ignore_errors=True)  # of the input before
+    journal = Journal(place.folder)
+    try:
+        with journal.writing() as tx:
+            tx.append("fuzz", {})
+        _walk(journal, place, path, data)
+        edit = _read(path).replace(b"go on", b"go on " + data.hex().encode()[:8])
+        at.put(_FILE, edit)  # of a document that is known
+        _walk(journal, place, path, edit)
+    finally:
+        journal.let_go()
+
+
+def _walk(journal: Journal, place: Place, path: str, data: bytes) -> None:
+    documents_kept.keep(journal, place, _FILE)
+    try:
+        with journal.writing() as tx:
+            if resumption_files.look(place.root, _FILE).version == FIRST_VERSION:
+                resumption_files.migrate_file(tx, place.root, _FILE, USER)
+            document = resumption_files.ensure(tx, place.root, _FILE, USER)
+            must(document.file == _FILE, "another document")
+            for trigger in _TRIGGERS:
+                resumption.fire(tx, _FILE, trigger, USER)
+    except StandfastError as error:
+        must(error.problem and error.remedy, "refused without a word")
+        must(_read(path) == data, "refused, and changed all the same")
+        return
+    outcomes = documents_kept.keep(journal, place, _FILE, _FILE)
+    after = _read(path)
+    if any(outcome.refused for outcome in outcomes):
+        must(after == data, "refused, and changed all the same")
+        return
+    now = resumption.known(journal.query, _FILE)
+    span = yaml_sections.find(after.decode(), orchestration.KEY, path)
+    must(span is not None and span.value == now.section, "the file does not say the section")
+    must(not validate(now.section), "a section that breaks its own rules")
+    must(_around(after) == _around(data), "something around the section changed")
+    must(not documents_kept.keep(journal, place, _FILE), "kept twice")
+    json.dumps(write_state(now.resumption))
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _around(data: bytes) -> object:
+    text = data.decode()
+    span = yaml_sections.find(text, orchestration.KEY, "given")
+    if span is None:
+        return text.removeprefix("\ufeff").rstrip("\r\n}, ")
+    return (text[: span.start] + text[span.end :]).removeprefix("\ufeff").rstrip("\r\n}, ")
+
+
+def _surroundings(data: bytes) -> None:
+    found = orchestration.around(text_of(data), _TIME, _FILE)
+    must(found.current_phase >= 0, "a phase below none")
+    must(all("\n" not in gate for gate in found.gates), "a gate over several lines")
+
+
+TARGETS = (
+    Target(
+        "orchestration",
+        "only the section changes, or nothing does and the reason is told",
+        _file,
+        _SEEDS,
+        inputs=120,
+    ),
+    Target(
+        "orchestration-around",
+        "what the rest of the file says, or nothing",
+        _surroundings,
+        _SEEDS,
+    ),
+)
