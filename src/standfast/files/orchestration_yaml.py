@@ -11,7 +11,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from standfast.errors import BadDocument, FaceInvalid
-from standfast.files.drafts import without_secrets
 from standfast.files.face import Face
 from standfast.files.merge import Changes, Known, Record
 from standfast.journal import resumption as recorded
@@ -21,7 +20,7 @@ from standfast.protocol.resumption_check import validate
 from standfast.protocol.resumption_migration import FIRST_VERSION, version_of
 from standfast.protocol.resumption_records import LATEST, weave
 from standfast.protocol.yaml_writing import write
-from standfast.redact import redact_value
+from standfast.redact import redact, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +58,7 @@ def read(data: bytes, path: str) -> tuple[Record, ...]:
     text = _text(data, path)
     span = yaml_sections.find(text, orchestration.KEY, path)
     latest = Record(_key(LATEST), _words(LATEST, orchestration.latest_id(text)), 1)
-    if span is None:
+    if span is None or span.value is None:
         return (latest,)
     if version_of(span.value) == FIRST_VERSION:
         raise FaceInvalid("the section `resumption` is of v1.0", file=path, line=span.line)
@@ -138,20 +137,27 @@ def carry(current: bytes | None, theirs: bytes, base: bytes | None, path: str) -
     """
     mine, other = _outside(current, path), _outside(theirs, path)
     before = _outside(base, path)
-    if other in (mine, before):
+    if current is None or other is None or other in (mine, before):
         return None
-    if mine != before:
+    if mine is None or mine != before:
         raise FaceInvalid("the file was changed around the section twice at once", file=path)
     return theirs
 
 
 def _outside(data: bytes | None, path: str) -> str | None:
-    """The text around the section, less its secrets: what the journal remembers has none."""
+    """The text around the section, less its secrets: what the journal remembers has none.
+
+    None where that cannot be told: then nobody can say that it is the same.
+    """
     if data is None:
         return None
-    text = _text(without_secrets(data) or b"", path)
-    span = yaml_sections.find(text, orchestration.KEY, path)
-    return text if span is None else text[: span.start] + "\0" + text[span.end :]
+    try:
+        text = _text(data, path)
+        span = yaml_sections.find(text, orchestration.KEY, path)
+    except (BadDocument, FaceInvalid):
+        return None
+    parts = (text,) if span is None else (text[: span.start], text[span.end :])
+    return "\0".join(map(redact, parts))
 
 
 class Walk:

@@ -121,9 +121,7 @@ def adopt(
         if became is Became.FROM_GIT:
             changes = merge.through_git(theirs, ours)
         else:
-            changes = merge.by_hand(
-                () if base is None else face.read(base, face.path), theirs, ours
-            )
+            changes = merge.by_hand(_read_base(face, base), theirs, ours)
         if changes:
             face.record(tx, changes, f"{face.relative}, {became}")
         if in_place and (changes or face.carry is not None):
@@ -139,7 +137,9 @@ def _carry(journal: Journal, face: Face, theirs: bytes | None, base: bytes | Non
     wanted = face.carry(current, theirs, base)
     if wanted is not None:
         rendered = face.render(journal, wanted)
-        swap.put_in_place(journal, face, rendered, expected=current, exchange=True)
+        taken = swap.put_in_place(journal, face, rendered, expected=current, exchange=True)
+        if taken is not None and taken.data == current:
+            displaced.drop_if_secret(journal, face, taken)
 
 
 def _read(face: Face, data: bytes) -> tuple[merge.Record, ...]:
@@ -147,6 +147,14 @@ def _read(face: Face, data: bytes) -> tuple[merge.Record, ...]:
         return face.read(data, face.path)
     except (FaceInvalid, BadDocument, TooLarge) as error:
         raise FaceInvalid(error.problem, file=face.path, line=error.line) from error
+
+
+def _read_base(face: Face, base: bytes | None) -> tuple[merge.Record, ...]:
+    """What the file was to be an edit of; less a secret it may no longer be readable."""
+    try:
+        return () if base is None else face.read(base, face.path)
+    except (FaceInvalid, BadDocument, TooLarge):
+        return ()
 
 
 def _adopt_displaced(journal: Journal, face: Face, written: displaced.Displaced) -> None:

@@ -62,7 +62,7 @@ def look(root: str, file: str) -> Found:
     around = orchestration.around(text, updated, file)
     found = Found(file, path, around, exists=True, data=data, latest_id=around.last_checkpoint)
     span = yaml_sections.find(text, orchestration.KEY, path)
-    if span is None:
+    if span is None or span.value is None:  # `resumption:` with nothing behind it is a place for it
         return found
     version = version_of(span.value)
     findings = resumption_check.validate(span.value, span.lines, plain=span.plain)
