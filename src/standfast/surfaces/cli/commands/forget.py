@@ -27,4 +27,5 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         context.journal.append("session.forgotten", {"session": found.session})
     words = f"Forgotten: session {found.session[:8]}. What it recorded stays in the journal."
     print(json_line({"forgotten": found.session}) if context.json else words)
+    context.heal()
     return 0

@@ -31,4 +31,5 @@ def run(context: Context, _arguments: argparse.Namespace) -> int:
             context.journal.append("hooks.on", {})
     words = "On here: hooks record work and brief the agent."
     print(json_line({"hooks": "on"}) if context.json else words)
+    context.heal()
     return 0
