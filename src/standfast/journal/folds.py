@@ -158,6 +158,7 @@ FOLDS: Mapping[str, Fold] = {
     "resumption.adopted": _resumption("adopted"),
     "resumption.moved": _resumption("moved"),
     "gate.scored": _resumption("scored"),
+    "effect.ended": _cell("?2 || ':' || (?1 ->> 'key')", late="false"),  # it ends once
     "compaction.checkpoint": _cell("'cx:' || (?1 ->> 'id')"),
     DROPPED: events_dropped,
     **SESSION_FOLDS,

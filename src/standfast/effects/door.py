@@ -1,0 +1,139 @@
+"""The door: run a command under a key, at most once, and know how it ended.
+
+Starting, going on and recovering are the same walk: look at the journal and the effect's folder,
+decide (protocol/effects.py), act, look again. Many may walk at once: one begins, the others wait.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from standfast import clock
+from standfast.effects.folder import MARK, STARTED, SUP, Folder, Order
+from standfast.errors import NothingFound
+from standfast.process import lock_holders
+from standfast.protocol.effects import Ended, Step, decide, key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.journal.author import Author
+    from standfast.journal.store import Journal
+
+_LOOK_AGAIN_S = 0.01
+_SPARED_S = 30.0  # what a tree without a supervisor may need beyond its own time
+
+
+class Outcome(NamedTuple):
+    """How an effect stands: ended, or in doubt (None)."""
+
+    ended: Ended | None
+    seq: int = 0
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether nobody can say what became of it."""
+        return self.ended is None
+
+
+def run(
+    journal: Journal,
+    order: Order,
+    author: Author,
+    *,
+    kind: str = "command",
+    tell: Callable[[str], None] = lambda _: None,
+) -> Outcome:
+    """The end of an effect: as recorded, or of the one that runs, or of the one begun now."""
+    folder = Folder(journal.folder, key(order.key))
+    while True:
+        recorded = find(journal, order.key)
+        step = decide(folder.look(recorded=recorded is not None))
+        if step is Step.USE and recorded is not None:
+            return recorded
+        if step is Step.RECORD:
+            _record(journal, folder, order.key, author)
+        elif step is Step.WAIT:
+            _wait(folder, order, tell)
+        elif step is Step.BEGIN:
+            _begin(journal, folder, order, author, kind)
+        elif step is Step.SETTLE:
+            return Outcome(None)
+
+
+def find(journal: Journal, name: str) -> Outcome | None:
+    """The recorded end of an effect, if it has one."""
+    try:
+        rows = journal.query(
+            "SELECT value, seq FROM cells WHERE key = ?", (f"effect.ended:{name}",)
+        )
+    except NothingFound:
+        return None
+    return Outcome(_ended(json.loads(rows[0][0])), int(rows[0][1])) if rows else None
+
+
+def _ended(value: dict[str, Any]) -> Ended:
+    return Ended(**{name: value[name] for name in Ended._fields if name in value})
+
+
+def _record(journal: Journal, folder: Folder, name: str, author: Author) -> None:
+    """Take the exit record into the journal; whoever comes second finds it there."""
+    ended = folder.read_exit()
+    with journal.writing() as tx:
+        if not tx.execute("SELECT 1 FROM cells WHERE key = ?", (f"effect.ended:{name}",)):
+            tx.append("effect.ended", {"key": name, **ended._asdict()}, author)
+    folder.clear()
+
+
+def _begin(journal: Journal, folder: Folder, order: Order, author: Author, kind: str) -> None:
+    """Journal the intent, then hand everything to a supervisor; who is not first does nothing."""
+    os.makedirs(folder.path, mode=0o700, exist_ok=True)
+    sup = folder.take(SUP)
+    if sup is None:
+        return
+    try:
+        if os.path.lexists(folder.at(STARTED)):
+            return  # it was begun while we came for the lock
+        told = {"key": order.key, "kind": kind, "argv": order.argv, "cwd": order.cwd}
+        journal.append("effect.intended", told, author)
+        folder.write_order(order)
+        _spawn(folder, sup)
+    finally:
+        os.close(sup)
+
+
+def _spawn(folder: Folder, sup: int) -> None:
+    import subprocess
+
+    environ = {name: value for name, value in os.environ.items() if name != MARK}
+    module = "standfast.effects.supervisor"
+    started = subprocess.Popen(
+        [sys.executable, "-I", "-m", module, folder.path, str(sup)],
+        cwd=os.sep,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        pass_fds=(sup,),
+    )
+    _supervisors.append(started)  # reaped with the next one: a zombie holds no lock
+
+
+_supervisors: list[Any] = []
+
+
+def _wait(folder: Folder, order: Order, tell: Callable[[str], None]) -> None:
+    """Until nothing of it lives; a tree without a supervisor that outlasts its time is named."""
+    until = clock.monotonic_ns() / 1e9 + order.timeout_s + _SPARED_S
+    told = False
+    while folder.is_held(SUP) or folder.is_held("tree"):
+        clock.pause(_LOOK_AGAIN_S)
+        _supervisors[:] = [each for each in _supervisors if each.poll() is None]
+        if not told and clock.monotonic_ns() / 1e9 > until:
+            holders = ", ".join(map(str, lock_holders(folder.at("tree"))))
+            tell(f"still running beyond its time: process {holders or 'unknown'}")
+            told = True

@@ -1,0 +1,148 @@
+"""The folder of one effect: its order, its two locks, the mark that it began, its exit record.
+
+`order.json` is written once, before anything. `sup` is locked by the supervisor, `tree` by the
+command and everything it starts. Whoever creates `started` may begin the command, once and for
+all. `exit.json` appears whole or not at all. `out` and `err` are what it says, not redacted:
+they go as soon as their ends are in the journal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from standfast import disk
+from standfast.errors import StandfastError
+from standfast.journal import locks
+from standfast.protocol.effects import Ended, Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FOLDER = "effects"
+ORDER, SUP, TREE, STARTED, EXIT = "order.json", "sup", "tree", "started", "exit.json"
+OUT, ERR = "out", "err"
+MARK = "STANDFAST_EFFECT"
+_LIMIT = 16 * 1024 * 1024
+
+
+class Order(NamedTuple):
+    """What is to be run, and how."""
+
+    key: str
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    timeout_s: float
+    durable: tuple[str, ...] = ()  # folders whose files are synced before the end is told
+    stdin: str = ""
+    cap: int = 8 * 1024 * 1024  # bytes kept of each stream
+
+
+def name_of(key: str) -> str:
+    """The folder's name: keys hold slashes, and may be long."""
+    return hashlib.sha256(key.encode()).hexdigest()[:32]
+
+
+class Folder:
+    """Where one effect is kept."""
+
+    def __init__(self, journal: str, key: str) -> None:
+        self.id = name_of(key)
+        self.path = os.path.join(journal, FOLDER, self.id)
+
+    @classmethod
+    def at_path(cls, path: str) -> Folder:
+        """The folder that a supervisor is told."""
+        made = cls.__new__(cls)
+        made.id, made.path = os.path.basename(path), path
+        return made
+
+    @property
+    def mark(self) -> str:
+        """What the processes of this effect have in their environment, and those of no other.
+
+        The same key may be used in every repository.
+        """
+        return hashlib.sha256(os.fsencode(os.path.realpath(self.path))).hexdigest()[:32]
+
+    def at(self, name: str) -> str:
+        """One of its files."""
+        return os.path.join(self.path, name)
+
+    def write_order(self, order: Order) -> None:
+        """Write down what is to be done, durably; the same effect has one order for ever."""
+        disk.make_folder(self.path)
+        disk.replace(self.at(ORDER), json.dumps(order._asdict()).encode())
+        disk.sync_folder(os.path.dirname(self.path))
+
+    def look(self, *, recorded: bool) -> Seen:
+        """What can be seen now; in the order in which things come to be, backwards.
+
+        A lock is looked at before the record that its holder leaves behind: one that was held
+        a moment ago and has gone since must not be taken for one that left nothing.
+        """
+        supervised, running = self.is_held(SUP), self.is_held(TREE)
+        return Seen(
+            recorded=recorded,
+            exit=os.path.lexists(self.at(EXIT)),
+            supervised=supervised,
+            running=running,
+            started=os.path.lexists(self.at(STARTED)),
+        )
+
+    def is_held(self, lock: str) -> bool:
+        """Whether somebody has this lock."""
+        try:
+            fd = disk.open_regular(self.at(lock), os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            return not locks.try_lock(fd)
+        finally:
+            os.close(fd)
+
+    def take(self, lock: str) -> int | None:
+        """Take a lock if it is free; the open file is the lock."""
+        fd = locks.open_lock(self.at(lock))
+        if locks.try_lock(fd):
+            return fd
+        os.close(fd)
+        return None
+
+    def read_order(self) -> Order:
+        """The order, as it was written."""
+        return Order(**self._read(ORDER))
+
+    def read_exit(self) -> Ended:
+        """The exit record."""
+        return Ended(**self._read(EXIT))
+
+    def _read(self, name: str) -> Any:  # noqa: ANN401  # JSON of our own
+        try:
+            return json.loads(disk.read_regular(self.at(name), limit=_LIMIT))
+        except OSError as error:
+            raise disk.disk_error(error, self.at(name), act="read") from error
+
+    def write_exit(self, ended: Ended) -> None:
+        """Leave the exit record, whole and durable."""
+        disk.replace(self.at(EXIT), json.dumps(ended._asdict()).encode())
+
+    def start(self, who: str) -> bool:
+        """Use up the right to begin the command; False where it is used up already."""
+        try:
+            disk.create(self.at(STARTED), who.encode())
+        except FileExistsError:
+            return False
+        disk.sync_folder(self.path)
+        return True
+
+    def clear(self) -> None:
+        """What it said is in the journal as far as it is kept: the raw words go."""
+        for name in (OUT, ERR, ORDER):
+            try:
+                disk.forget(self.at(name))
+            except (OSError, StandfastError):
+                continue

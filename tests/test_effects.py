@@ -1,0 +1,334 @@
+"""An effect happens once: whoever asks again gets its end, whatever was killed meanwhile.
+
+Real processes. An effect counts itself in a file outside: the file tells how often it happened.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from standfast import clock, process
+from standfast.effects import door
+from standfast.effects.folder import EXIT, OUT, STARTED, SUP, TREE, Folder, Order
+from standfast.errors import BadName
+from standfast.journal.author import USER
+from standfast.journal.store import Journal
+from standfast.journal.verify import verify
+from standfast.protocol.effects import (
+    Ended,
+    Probe,
+    Seen,
+    Step,
+    Verdict,
+    attempt_of,
+    decide,
+    key,
+    settle,
+)
+
+CALLER = """
+import os, sys
+from standfast.effects import door
+from standfast.effects.folder import Order
+from standfast.journal.author import USER
+from standfast.journal.store import Journal
+
+folder, name, script, cwd = sys.argv[1:]
+order = Order(name, ("sh", "-c", script), cwd, dict(os.environ), 60.0)
+print("asked", flush=True)
+print(door.run(Journal(folder), order, USER).ended.status, flush=True)
+"""
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="strays are found in /proc")
+
+
+class Desk:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.journal = Journal(str(root / "journal"))
+        self.count = root / "count"
+        self.gate = root / "gate"
+
+    def order(self, name: str, script: str, **more: object) -> Order:
+        plain = Order(name, ("sh", "-c", script), str(self.root), dict(os.environ), 60.0)
+        return plain._replace(**more)  # type: ignore[arg-type]  # fields of an order
+
+    def run(self, name: str, script: str, **more: object) -> door.Outcome:
+        return door.run(self.journal, self.order(name, script, **more), USER)
+
+    def end(self, name: str, script: str, **more: object) -> Ended:
+        ended = self.run(name, script, **more).ended
+        assert ended is not None
+        return ended
+
+    def counted(self) -> int:
+        try:
+            return len(self.count.read_text(encoding="utf-8").splitlines())
+        except FileNotFoundError:
+            return 0
+
+    def waiting(self) -> str:
+        """A script that counts itself, waits until the gate is opened, and counts again."""
+        wait = f"until [ -e {self.gate} ]; do sleep 0.01; done"
+        return f"echo begun >> {self.count}; {wait}; echo over >> {self.count}; exit 7"
+
+    def call(self, name: str, script: str) -> subprocess.Popen[str]:
+        words = [sys.executable, "-c", CALLER, self.journal.folder, name, script, str(self.root)]
+        return subprocess.Popen(words, stdout=subprocess.PIPE, encoding="utf-8")
+
+    def folder(self, name: str) -> Folder:
+        return Folder(self.journal.folder, name)
+
+    def supervisor(self, name: str) -> process.Identity:
+        text = Path(self.folder(name).at(STARTED)).read_text(encoding="utf-8")
+        return process.Identity.from_text(text)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(tmp_path)
+    yield made
+    made.gate.touch()
+    made.journal.close()
+
+
+def until(seen: Callable[[], bool]) -> None:
+    """Wait for another process; the test's own limit ends what never comes."""
+    while not seen():
+        clock.pause(0.005)
+
+
+# Deciding.
+
+
+@pytest.mark.req("EFF-01", "EFF-02")
+@pytest.mark.parametrize(
+    ("seen", "step"),
+    [
+        (Seen(), Step.BEGIN),
+        (Seen(recorded=True, started=True, exit=True), Step.USE),
+        (Seen(started=True, exit=True), Step.RECORD),
+        (Seen(started=True, exit=True, running=True), Step.RECORD),
+        (Seen(supervised=True), Step.WAIT),
+        (Seen(started=True, supervised=True, running=True), Step.WAIT),
+        (Seen(started=True, running=True), Step.WAIT),
+        (Seen(started=True), Step.SETTLE),
+    ],
+)
+def test_what_follows_from_what_is_seen(seen: Seen, step: Step) -> None:
+    assert decide(seen) is step
+
+
+@pytest.mark.req("EFF-02")
+def test_doubt_is_settled_by_the_probe_then_by_policy_and_never_guessed() -> None:
+    assert settle(Probe.DONE, repeatable=True) is Verdict.DONE
+    assert settle(Probe.NOT_DONE, repeatable=False) is Verdict.AGAIN
+    assert settle(Probe.UNKNOWN, repeatable=True) is Verdict.AGAIN
+    assert settle(Probe.UNKNOWN, repeatable=False) is Verdict.ASK
+
+
+@pytest.mark.parametrize("text", ["", "a b", "a\n", "x" * 201, "é", "a;b"])
+def test_key_that_is_no_key_is_refused(text: str) -> None:
+    with pytest.raises(BadName):
+        key(text)
+
+
+def test_every_attempt_has_a_key_of_its_own() -> None:
+    assert [attempt_of("r/P1/SL-1/test", each) for each in (1, 2)] == [
+        "r/P1/SL-1/test",
+        "r/P1/SL-1/test#2",
+    ]
+
+
+# Once.
+
+
+@pytest.mark.req("EFF-01")
+def test_effect_ends_as_it_ended_and_is_never_begun_again(desk: Desk) -> None:
+    script = f"echo x >> {desk.count}; echo said; echo wrong >&2; exit 3"
+    first, again = desk.end("a", script), desk.end("a", "exit 0")
+
+    assert first == again
+    assert (first.how, first.status, first.out, first.err) == ("exited", 3, "said\n", "wrong\n")
+    assert desk.counted() == 1
+    assert not os.path.lexists(desk.folder("a").at(OUT)), "raw words go once they are recorded"
+    assert verify(desk.journal).problems == []
+
+
+@pytest.mark.req("EFF-01")
+def test_many_who_ask_at_once_get_the_one_end(desk: Desk) -> None:
+    callers = [desk.call("a", desk.waiting()) for _ in range(6)]
+    for caller in callers:
+        assert caller.stdout is not None
+        caller.stdout.readline()
+    until(lambda: desk.counted() == 1)
+    desk.gate.touch()
+    told = [caller.communicate()[0].strip() for caller in callers]
+
+    assert told == ["7"] * 6
+    assert desk.counted() == 2
+
+
+@pytest.mark.req("EFF-01", "EFF-02")
+def test_command_whose_caller_is_killed_is_adopted_and_its_end_is_kept(desk: Desk) -> None:
+    caller = desk.call("a", desk.waiting())
+    until(lambda: desk.counted() == 1)
+    caller.kill()
+    caller.communicate()
+    desk.gate.touch()
+
+    assert desk.end("a", "exit 0").status == 7
+    assert desk.counted() == 2
+
+
+@pytest.mark.req("EFF-02")
+def test_tree_that_outlives_its_supervisor_is_waited_for_and_then_in_doubt(desk: Desk) -> None:
+    caller = desk.call("a", desk.waiting())
+    until(lambda: desk.counted() == 1)
+    process.send(desk.supervisor("a"), signal.SIGKILL)
+    caller.kill()
+    caller.communicate()
+    folder = desk.folder("a")
+    until(lambda: not folder.is_held(SUP))
+
+    assert folder.look(recorded=False) == Seen(started=True, running=True)
+    desk.gate.touch()
+    assert desk.run("a", "exit 0").is_in_doubt
+    assert desk.counted() == 2, "it was let come to its end, and not begun again"
+
+
+@LINUX
+@pytest.mark.req("EFF-02")
+def test_effect_that_was_killed_with_everybody_is_in_doubt_and_not_begun_again(desk: Desk) -> None:
+    caller = desk.call("a", desk.waiting())
+    until(lambda: desk.counted() == 1)
+    mark = f"STANDFAST_EFFECT={desk.folder('a').mark}".encode()
+    process.send(desk.supervisor("a"), signal.SIGKILL)
+    caller.kill()
+    caller.communicate()
+    for pid in process.surrounded_by(mark):
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: not desk.folder("a").is_held(TREE))
+
+    assert desk.run("a", "exit 0").is_in_doubt
+    assert desk.run("a", "exit 0").is_in_doubt
+    assert desk.counted() == 1
+
+
+@pytest.mark.req("EFF-01")
+def test_caller_that_dies_before_the_supervisor_leaves_the_right_to_begin(desk: Desk) -> None:
+    folder = desk.folder("a")
+    folder.write_order(desk.order("a", "exit 1"))  # as one that died right there
+
+    assert desk.end("a", f"echo x >> {desk.count}; exit 5").status == 5
+    assert desk.counted() == 1
+
+
+@pytest.mark.req("EFF-01")
+def test_exit_record_that_nobody_took_in_is_taken_in_by_the_next(desk: Desk) -> None:
+    caller = desk.call("a", desk.waiting())
+    until(lambda: desk.counted() == 1)
+    caller.kill()
+    caller.communicate()
+    desk.gate.touch()
+    until(lambda: os.path.lexists(desk.folder("a").at(EXIT)))
+
+    assert desk.end("a", "exit 0").status == 7
+
+
+@LINUX
+def test_effects_of_two_repositories_under_one_key_are_two(tmp_path: Path) -> None:
+    one, other = Desk(tmp_path / "one"), Desk(tmp_path / "other")
+    for each in (one, other):
+        each.root.mkdir()
+    caller = one.call("a", one.waiting())
+    until(lambda: one.counted() == 1)
+    assert other.end("a", "exit 3").status == 3
+    one.gate.touch()
+
+    assert caller.communicate()[0].split() == ["asked", "7"]
+    for each in (one, other):
+        each.journal.close()
+
+
+# How it ends.
+
+
+@pytest.mark.req("EFF-01")
+def test_time_that_is_up_ends_the_whole_tree(desk: Desk) -> None:
+    script = f"(trap '' TERM; sleep 100) & echo $! > {desk.count}; sleep 100"
+    ended = desk.end("a", script, timeout_s=0.5)
+
+    assert ended.how == "timeout"
+    assert process.identify(int(desk.count.read_text(encoding="utf-8"))) is None
+
+
+@LINUX
+@pytest.mark.req("EFF-01", "EFF-04")
+def test_what_a_command_leaves_running_is_ended_before_its_end_is_told(desk: Desk) -> None:
+    ended = desk.end("a", f"setsid sh -c 'echo $$ > {desk.count}; exec sleep 100' & sleep 0.3")
+
+    assert (ended.how, ended.status) == ("exited", 0)
+    assert ended.left >= 1
+    assert process.identify(int(desk.count.read_text(encoding="utf-8"))) is None
+
+
+@pytest.mark.req("EFF-01")
+def test_signal_that_the_supervisor_gets_is_the_commands(desk: Desk) -> None:
+    script = f"trap 'echo ended >> {desk.count}; exit 9' TERM; echo begun >> {desk.count}; {LOOP}"
+    caller = desk.call("a", script)
+    until(lambda: desk.counted() == 1)
+    process.send(desk.supervisor("a"), signal.SIGTERM)
+    caller.communicate()
+    ended = desk.end("a", "exit 0")
+
+    assert (ended.how, ended.status) == ("cancelled", 9)
+    assert desk.counted() == 2
+
+
+LOOP = "while :; do sleep 0.02; done"
+
+
+def test_command_that_cannot_be_begun_has_ended(desk: Desk) -> None:
+    ended = desk.end("a", "", argv=("no-such-program-anywhere",))
+
+    assert (ended.how, ended.status) == ("not started", 127)
+    assert "not found" in ended.err
+
+
+def test_signal_is_told_as_one(desk: Desk) -> None:
+    ended = desk.end("a", "kill -9 $$")
+
+    assert (ended.how, ended.status) == ("signal", -9)
+
+
+def test_words_without_end_are_held_to_a_size(desk: Desk) -> None:
+    some = "head -c 100000 /dev/zero | tr '\\0' x; sleep 0.02"
+    script = f"i=0; while [ $i -lt 40 ]; do {some}; i=$((i+1)); done; echo END"
+    ended = desk.end("a", script, cap=50_000)
+
+    assert ended.out.endswith("END\n")
+    assert 2_000_000 < ended.sizes["out"] <= 4_000_004
+
+
+@pytest.mark.req("EFF-01")
+def test_what_it_wrote_is_durable_before_its_end_is_recorded(desk: Desk, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    (tree / "deep").mkdir(parents=True)
+    ended = desk.end("a", "echo x > tree/deep/file", durable=(str(tree),))
+
+    assert ended.is_ok
+    assert (tree / "deep" / "file").read_text(encoding="utf-8") == "x\n"
+
+
+def test_secret_in_what_it_says_is_not_recorded(desk: Desk) -> None:
+    secret = "sk-ant-api03-" + "Qx7" * 25
+    desk.end("a", f"echo {secret}")
+    desk.journal.mirror()
+
+    files = [Path(folder, name) for folder, _, names in os.walk(desk.root) for name in names]
+    assert [file.name for file in files if secret.encode() in file.read_bytes()] == []
