@@ -15,7 +15,8 @@ import pytest
 from standfast import clock, process
 from standfast.effects import door
 from standfast.effects.folder import EXIT, OUT, STARTED, SUP, TREE, Folder, Order
-from standfast.errors import BadName
+from standfast.effects.settling import Done, Effect, answer, perform
+from standfast.errors import BadName, EffectInDoubt, WrongUsage
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
 from standfast.journal.verify import verify
@@ -332,3 +333,75 @@ def test_secret_in_what_it_says_is_not_recorded(desk: Desk) -> None:
 
     files = [Path(folder, name) for folder, _, names in os.walk(desk.root) for name in names]
     assert [file.name for file in files if secret.encode() in file.read_bytes()] == []
+
+
+# In doubt.
+
+
+def cut_short(desk: Desk, name: str = "a") -> None:
+    """Begin an effect and kill it with its caller and its supervisor."""
+    before = desk.counted()
+    caller = desk.call(name, desk.waiting())
+    until(lambda: desk.counted() == before + 1)
+    supervisor = desk.supervisor(name)
+    members = process.surrounded_by(f"STANDFAST_EFFECT={desk.folder(name).mark}".encode())
+    process.send(supervisor, signal.SIGKILL)
+    caller.kill()
+    caller.communicate()
+    for pid in members:
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: not desk.folder(name).is_held(TREE))
+
+
+def effect(desk: Desk, probe: Probe, *, repeatable: bool = False) -> Effect:
+    order = desk.order("a", f"echo again >> {desk.count}; exit 4")
+    return Effect(order, "test", lambda: probe, repeatable)
+
+
+@LINUX
+@pytest.mark.req("EFF-02")
+def test_effect_in_doubt_that_took_place_is_not_begun_again(desk: Desk) -> None:
+    cut_short(desk)
+    done = perform(desk.journal, effect(desk, Probe.DONE), USER)
+
+    assert done == Done(None, 1)
+    assert perform(desk.journal, effect(desk, Probe.NOT_DONE), USER) == done, "it was said once"
+    assert desk.counted() == 1
+
+
+@LINUX
+@pytest.mark.req("EFF-02")
+@pytest.mark.parametrize(("probe", "repeatable"), [(Probe.NOT_DONE, False), (Probe.UNKNOWN, True)])
+def test_effect_that_did_not_take_place_or_may_be_repeated_is_the_next_attempt(
+    desk: Desk, probe: Probe, *, repeatable: bool
+) -> None:
+    cut_short(desk)
+    done = perform(desk.journal, effect(desk, probe, repeatable=repeatable), USER)
+
+    assert done.attempt == 2
+    assert done.ended is not None
+    assert done.ended.status == 4
+    assert perform(desk.journal, effect(desk, Probe.UNKNOWN), USER) == done
+    assert desk.counted() == 2
+
+
+@LINUX
+@pytest.mark.req("EFF-02")
+def test_effect_that_nobody_can_tell_of_is_asked_about_until_a_person_says(desk: Desk) -> None:
+    cut_short(desk)
+    for _ in range(2):
+        with pytest.raises(EffectInDoubt):
+            perform(desk.journal, effect(desk, Probe.UNKNOWN), USER)
+    assert desk.counted() == 1
+
+    answer(desk.journal, "a", Verdict.AGAIN, USER, by="user")
+    answer(desk.journal, "a", Verdict.DONE, USER, by="user")
+    done = perform(desk.journal, effect(desk, Probe.UNKNOWN), USER)
+    assert done.attempt == 2, "the first answer counts"
+    asked = desk.journal.query("SELECT count(*) FROM events WHERE kind = 'effect.asked'")
+    assert asked == [(1,)]
+
+
+def test_asking_is_no_answer(desk: Desk) -> None:
+    with pytest.raises(WrongUsage):
+        answer(desk.journal, "a", Verdict.ASK, USER, by="user")

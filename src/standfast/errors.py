@@ -180,6 +180,14 @@ class BadScore(StandfastError):
     remedy = "Give every dimension a score from 0 to 1, like `0.93`."
 
 
+class EffectInDoubt(StandfastError):
+    """Nobody can say whether a command took effect."""
+
+    code = "SF134"
+    exit_status = 91
+    remedy = "Look whether it did, then say so."
+
+
 class BadCheckpoint(StandfastError):
     """A checkpoint names an unknown stage or status, or a field holds what it may not hold."""
 

@@ -78,6 +78,7 @@ def _cell(key: str, value: str = "?1", *, late: str = "excluded.at > cells.at") 
 
 
 _BY_PATH = "?2 || ':' || (?1 ->> 'path')"  # what was told of a file that an agent is to write
+_BY_KEY = "?2 || ':' || (?1 ->> 'key')"  # what was told of an effect
 _BY_LANE = (
     "'checkpoint:' || (?1 ->> 'run_id') || '/' || (?1 ->> 'phase') || '/' || (?1 ->> 'lane')"
     " || '/' || (?1 ->> 'stage')"
@@ -158,7 +159,9 @@ FOLDS: Mapping[str, Fold] = {
     "resumption.adopted": _resumption("adopted"),
     "resumption.moved": _resumption("moved"),
     "gate.scored": _resumption("scored"),
-    "effect.ended": _cell("?2 || ':' || (?1 ->> 'key')", late="false"),  # it ends once
+    "effect.ended": _cell(_BY_KEY, late="false"),  # it ends once
+    "effect.settled": _cell(_BY_KEY, late="false"),
+    "effect.asked": _cell(_BY_KEY),
     "compaction.checkpoint": _cell("'cx:' || (?1 ->> 'id')"),
     DROPPED: events_dropped,
     **SESSION_FOLDS,

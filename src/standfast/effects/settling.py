@@ -1,0 +1,99 @@
+"""Effects in doubt: settled by a look at the world, else by policy, else by a person.
+
+Each attempt has a key of its own and is begun at most once. One whose end nobody saw is probed;
+what the probe says is journalled before anything follows from it, so that a death in between
+leads to the same place.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.effects import door
+from standfast.errors import EffectInDoubt, NothingFound, WrongUsage
+from standfast.protocol.effects import Probe, Verdict, attempt_of, settle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.effects.folder import Order
+    from standfast.journal.author import Author
+    from standfast.journal.store import Journal
+    from standfast.protocol.effects import Ended
+
+
+class Effect(NamedTuple):
+    """A command that must not happen twice, and how one finds out whether it happened."""
+
+    order: Order  # its key is the name of the effect, without the attempt
+    kind: str
+    probe: Callable[[], Probe] = lambda: Probe.UNKNOWN
+    repeatable: bool = False
+
+
+class Done(NamedTuple):
+    """What became of an effect: its end as it was recorded, or None where only a probe knows."""
+
+    ended: Ended | None
+    attempt: int
+
+
+def perform(
+    journal: Journal, effect: Effect, author: Author, tell: Callable[[str], None] = lambda _: None
+) -> Done:
+    """Let an effect happen once; EffectInDoubt where only a person can say whether it did."""
+    attempt = 1
+    while True:
+        order = effect.order._replace(key=attempt_of(effect.order.key, attempt))
+        verdict = settled(journal, order.key)
+        if verdict is Verdict.DONE:
+            return Done(None, attempt)
+        if verdict is not Verdict.AGAIN:
+            outcome = door.run(journal, order, author, kind=effect.kind, tell=tell)
+            if outcome.ended is not None:
+                return Done(outcome.ended, attempt)
+            _settle(journal, order, effect, author)
+            continue
+        attempt += 1
+
+
+def _settle(journal: Journal, order: Order, effect: Effect, author: Author) -> None:
+    verdict = settle(effect.probe(), repeatable=effect.repeatable)
+    if verdict is Verdict.ASK:
+        _ask(journal, order, effect.kind, author)
+    answer(journal, order.key, verdict, author, by="probe")
+
+
+def _ask(journal: Journal, order: Order, kind: str, author: Author) -> None:
+    if not _cell(journal, f"effect.asked:{order.key}"):
+        told = {"key": order.key, "kind": kind, "argv": order.argv}
+        journal.append("effect.asked", told, author)
+    raise EffectInDoubt(
+        f"nobody saw how `{order.key}` ended, and nothing here can tell whether it took effect",
+        remedy="Look whether it did, then say so: see `standfast ps`.",
+    )
+
+
+def answer(journal: Journal, key: str, verdict: Verdict, author: Author, *, by: str) -> None:
+    """Journal what is done about an effect in doubt; the first answer counts."""
+    if verdict is Verdict.ASK:
+        raise WrongUsage("an answer is that it took effect, or that it is to be begun again")
+    with journal.writing() as tx:
+        if not tx.execute("SELECT 1 FROM cells WHERE key = ?", (f"effect.settled:{key}",)):
+            tx.append("effect.settled", {"key": key, "verdict": verdict.name, "by": by}, author)
+
+
+def settled(journal: Journal, key: str) -> Verdict | None:
+    """What was said of an effect in doubt, if anything."""
+    found = _cell(journal, f"effect.settled:{key}")
+    return Verdict[found] if found else None
+
+
+def _cell(journal: Journal, key: str) -> str:
+    try:
+        rows = journal.query(
+            "SELECT ifnull(value ->> 'verdict', '-') FROM cells WHERE key = ?", (key,)
+        )
+    except NothingFound:
+        return ""
+    return str(rows[0][0]) if rows else ""
