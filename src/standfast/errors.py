@@ -180,6 +180,25 @@ class BadScore(StandfastError):
     remedy = "Give every dimension a score from 0 to 1, like `0.93`."
 
 
+class NotTheOrchestrator(StandfastError):
+    """Only who leads the work writes the resumption section, and an agent of it asked."""
+
+    code = "SF128"
+    exit_status = 1
+    remedy = "Give the result to the orchestrator, which records it."
+
+
+class StaleResumption(StandfastError):
+    """The resumption section is from before this session: nothing is begun by it."""
+
+    code = "SF129"
+    exit_status = 1
+    remedy = (
+        "Read `standfast resumption show`, then say where the work is:"
+        " `standfast resumption trigger T1`, or `T7` if it is where it was."
+    )
+
+
 class EffectInDoubt(StandfastError):
     """Nobody can say whether a command took effect."""
 

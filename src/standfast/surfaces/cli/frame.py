@@ -48,6 +48,8 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
             Command("outputs", "whether the agents of a stage really finished"),
             Command("context", "the context file and the lifecycle of an agent's role"),
             Command("stage", "launch what a stage lacks, check it, apply the gate"),
+            Command("resumption", "where the work is, so that any session can resume it"),
+            Command("gate", "the scores of a quality gate, and what follows from them"),
             Command("checkpoint", "how far each lane of a run is, to resume or roll back"),
             Command("live-state", "which session of a workflow is the live one"),
         ),

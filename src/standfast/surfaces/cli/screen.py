@@ -27,6 +27,7 @@ class Screen(NamedTuple):
 
     color: bool
     width: int
+    draws: bool = False  # whether bars and curves can be drawn with more than ASCII
 
     @classmethod
     def for_stream(cls, stream: TextIO, environ: Mapping[str, str]) -> Screen:
@@ -39,7 +40,8 @@ class Screen(NamedTuple):
             columns = os.get_terminal_size(stream.fileno()).columns
         except OSError:
             columns = 80
-        return cls(color, max(_NARROW, min(columns or 80, _WIDE)))
+        draws = (stream.encoding or "").lower().replace("-", "") == "utf8"
+        return cls(color, max(_NARROW, min(columns or 80, _WIDE)), draws)
 
     def paint(self, text: str, style: str) -> str:
         """Give text a style where styles can be seen."""

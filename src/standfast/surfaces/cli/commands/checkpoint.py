@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 from standfast import clock
@@ -12,12 +11,13 @@ from standfast.errors import NoCheckpoint, StandfastError, WrongUsage
 from standfast.files import homes, run_log
 from standfast.journal import checkpoints as recorded
 from standfast.journal.author import Author
+from standfast.journal.following import follow
 from standfast.protocol import checkpoint_fields as fields
 from standfast.protocol import checkpoint_hints as hinted
 from standfast.protocol import checkpoints as rules
 from standfast.protocol import ids
-from standfast.protocol.text import printable
 from standfast.surfaces.cli import checkpoints as shown
+from standfast.surfaces.cli import troubles
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     if arguments.id is not None and arguments.action != "show":
         raise WrongUsage("only `show` takes the number of a write")
     status = _ACTIONS[arguments.action](context, arguments)
-    for trouble in context.trouble:
-        print(printable(f"but {trouble.where}: {trouble.problem}"), file=sys.stderr)
+    troubles.tell(context)
     return status
 
 
@@ -73,6 +72,7 @@ def _write(context: Context, arguments: argparse.Namespace) -> int:
         record = _complete(context, given, key, face.root)
         fields.check(record)
         number = recorded.upsert(tx, record, author)
+        follow(tx, author)
         homes.claim(tx, context.journal, face)  # if we die now, the next command writes the file
     if context.json:
         print(json_line({"id": number, "path": face.path, "record": record}), flush=True)

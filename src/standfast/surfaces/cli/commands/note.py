@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from standfast.errors import JournalUnwritable, WrongUsage
 from standfast.journal import decisions, inbox
 from standfast.journal.author import Author
+from standfast.journal.following import follow
 from standfast.protocol import ids
-from standfast.protocol.text import printable
+from standfast.surfaces.cli import troubles
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         context.may_write()
         with context.journal.writing() as tx:
             decision = decisions.note(tx, text, author)
+            follow(tx, author)
     except JournalUnwritable:
         path = inbox.leave(
             context.place.folder,
@@ -56,8 +58,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         return 0
     _say(context, {"id": decision, "text": text}, f"Recorded {decision}")
     context.heal()  # after the acknowledgement: it undoes nothing
-    for trouble in context.trouble:
-        print(printable(f"but {trouble.where}: {trouble.problem}"), file=sys.stderr)
+    troubles.tell(context)
     return 0
 
 

@@ -12,7 +12,7 @@ from standfast.process import find_program
 from standfast.process.running import Running
 from standfast.protocol.stages import LIGHT
 from standfast.protocol.text import printable
-from standfast.run import stage
+from standfast.run import dispatch, stage
 from standfast.run.launching import Agents, Launch
 from standfast.surfaces.cli import stages as shown
 
@@ -52,6 +52,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     tasks = _tasks(context, wanted, arguments)
     find_program(arguments.runner[0], context.environ.get("PATH"))  # before anything is counted
     context.may_write()
+    dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
     found, gate = stage.run(
         context.journal,
         wanted._replace(next=tuple(tasks)),

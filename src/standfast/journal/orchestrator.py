@@ -1,0 +1,27 @@
+"""Who asks: the one who leads a session, or a subagent of it, as far as its calls tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Ask = Callable[[str, tuple[str | int, ...]], list[tuple[Any, ...]]]
+
+# A call in the background has come back to the client, and its command still runs.
+_CALLERS = """
+    SELECT DISTINCT work.agent, sessions.client FROM work JOIN sessions USING (session)
+    WHERE work.session = ? AND work.what = 'call' AND work.state IN ('open', 'background')
+      AND work.words LIKE '%standfast%'"""
+
+
+def subagent(ask: Ask, session: str) -> str | None:
+    """The subagent that calls us: only calls of subagents are open that could be this one.
+
+    Where the lead has such a call open too, or where no hook has told of any, it may be the lead.
+    """
+    callers = ask(_CALLERS, (session,))
+    if not callers or any(agent == client for agent, client in callers):
+        return None
+    return str(callers[0][0])

@@ -1,0 +1,37 @@
+"""Whether work may be begun here: not by a section that is from before this session."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.errors import NothingFound, StaleResumption
+from standfast.protocol.staleness import CRITICAL
+
+if TYPE_CHECKING:
+    from standfast.journal.store import Journal
+
+_ANY = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
+
+
+def refuse_stale(journal: Journal, root: str, session: str | None) -> None:
+    """Raise where a live document at home in *root* was last updated before this session."""
+    if session is None or not _has_documents(journal):
+        return
+    from standfast.journal import freshness, resumption
+
+    for document in resumption.documents(journal.query):
+        if not document.is_live or os.path.realpath(document.root) != os.path.realpath(root):
+            continue
+        found = freshness.of_document(journal.query, document, session, clock.now_us())
+        if found.level == CRITICAL:
+            problem = f"the resumption section is CRITICAL: {found.reason}"
+            raise StaleResumption(problem, file=os.path.join(root, document.file))
+
+
+def _has_documents(journal: Journal) -> bool:
+    try:
+        return bool(journal.query(_ANY))
+    except NothingFound:
+        return False

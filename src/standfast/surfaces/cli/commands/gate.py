@@ -1,0 +1,139 @@
+"""`standfast gate`: the scores of a quality gate, kept as they come in, judged when all are there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from standfast.errors import NothingFound, WrongUsage
+from standfast.journal import resumption
+from standfast.protocol.quality_gates import missing, read_scores
+from standfast.protocol.text import one_line
+from standfast.surfaces.cli import gate_shown as shown
+from standfast.surfaces.cli import resumption_flags as flags
+from standfast.surfaces.cli import resumption_said, troubles
+from standfast.surfaces.cli import resumption_writing as writing
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.journal.resumption_folds import Document
+    from standfast.journal.writing import Writing
+    from standfast.protocol.quality_gates import Scores
+    from standfast.protocol.resumption_triggers import Trigger
+    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.frame import Parser
+
+_OF_THE_ITERATION = ("found", "resolved", "unresolved", "pattern", "primary", "decision")
+
+
+def configure(parser: Parser) -> None:
+    """Which gate, its scores, and what else the iteration tells."""
+    parser.mixed = True
+    parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
+    parser.add_argument("gate", nargs="?", help="the gate's name, such as QG-1")
+    parser.add_argument(
+        "scores", nargs="*", metavar="DIMENSION=SCORE", help="completeness=0.95 and so on"
+    )
+    parser.add_argument(
+        "--from", dest="source", metavar="FILE", help="scores as a JSON object; `-` reads stdin"
+    )
+    flags.configure(parser, flags.GATE)
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Do it, and say what stood in the way of the file."""
+    status = _ACTIONS[arguments.action](context, arguments)
+    troubles.tell(context)
+    return status
+
+
+def _record(context: Context, arguments: argparse.Namespace) -> int:
+    """Keep the scores; when all are in, the iteration is recorded: T3."""
+    if not arguments.gate or "=" in arguments.gate:
+        raise WrongUsage("name the gate before its scores")
+    scores = _scores(context, arguments)
+    writing.refuse_agents(context)
+    context.may_write()
+    file = writing.file_of(context, arguments.file)
+    with context.journal.writing() as tx:
+        document = _keep(tx, context, file, arguments, scores)
+    found = shown.standing(document, arguments.gate)
+    if context.json:
+        print(json_line({"file": file, **found.as_dict()}), flush=True)
+    else:
+        print(shown.drawn(context.screen, found))
+        lacking = ", ".join(found.missing)
+        print(f"Kept; still missing: {lacking}" if lacking else "Recorded T3", flush=True)
+    context.heal(resumption=file)  # after the acknowledgement: it undoes nothing
+    return 0
+
+
+def _scores(context: Context, arguments: argparse.Namespace) -> Scores:
+    found: dict[str, Any] = dict(resumption_said.scores(arguments.scores))
+    if arguments.source is not None:
+        for name, score in resumption_said.from_file(context, arguments.source).items():
+            if name in found:
+                raise WrongUsage(f"`{one_line(name, 60)}` is scored twice")
+            found[name] = score
+    if not found:
+        raise WrongUsage("give at least one score, such as completeness=0.95")
+    return read_scores(found)
+
+
+def _keep(
+    tx: Writing, context: Context, file: str, arguments: argparse.Namespace, scores: Scores
+) -> Document:
+    """The document after it."""
+    who, gate, said = writing.author(context), arguments.gate, flags.said(arguments)
+    writing.ensure(tx, context, file, who)
+    pending = resumption.score(tx, file, gate, scores, who)
+    lacking = missing(pending.scores)
+    if lacking:
+        _refuse_early(said, lacking)
+        found = resumption.find(tx.execute, file)
+        if found is None:
+            raise NothingFound(f"nothing is known of `{file}`")
+        return found
+
+    def make(tx: Writing, document: Document) -> Trigger:
+        fill = writing.fill(context) if "fill" not in said else None
+        all_of_it = {**said, "gate": gate, "score": [f"{n}={s}" for n, s in pending.scores.items()]}
+        value = resumption_said.value_of("T3", all_of_it, document, fill)
+        return resumption_said.complete(tx.execute, document, value)
+
+    return writing.fire(tx, context, file, make)[1]
+
+
+def _refuse_early(said: dict[str, Any], lacking: list[str]) -> None:
+    """Before all scores are in there is no iteration yet that could have found anything."""
+    early = [f"--{name}" for name in _OF_THE_ITERATION if name in said]
+    if early:
+        problem = f"{early[0]} goes with the last scores; still missing: {', '.join(lacking)}"
+        raise WrongUsage(problem, remedy="Nothing was recorded: say it when all scores are in.")
+
+
+def _show(context: Context, arguments: argparse.Namespace) -> int:
+    """Draw one gate, or all."""
+    if arguments.scores or arguments.source is not None:
+        raise WrongUsage("`gate show` takes no scores")
+    flags.refuse_others(arguments, "gate show")
+    context.heal()
+    file = writing.file_of(context, arguments.file)
+    document = writing.known(context, file)
+    if document is None:
+        raise NothingFound("the journal knows of no gates of this file", file=file)
+    names = shown.known(document)
+    if arguments.gate and arguments.gate not in names:
+        there = ", ".join(one_line(name, 60) for name in names) or "none yet"
+        raise NothingFound(f"there is no gate `{one_line(arguments.gate, 60)}`",
+                           file=file, remedy=f"There are: {there}.")  # fmt: skip
+    found = [shown.standing(document, name) for name in names if arguments.gate in (None, name)]
+    if context.json:
+        print(json_line({"file": file, "gates": [each.as_dict() for each in found]}))
+    else:
+        print("\n\n".join(shown.drawn(context.screen, each) for each in found) or "No gates yet.")
+    return 0
+
+
+_ACTIONS = {"record": _record, "show": _show}

@@ -1,0 +1,105 @@
+"""What there is to see of a section: the journal's document, else what the file says."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from standfast import clock
+from standfast.errors import FaceInvalid, NothingFound, StandfastError
+from standfast.files import homes, resumption_files
+from standfast.journal import freshness
+from standfast.protocol.resumption_schema import VERSION
+from standfast.protocol.staleness import FRESH, STALE, Staleness, judge
+from standfast.surfaces.cli import resumption_writing as writing
+
+if TYPE_CHECKING:
+    from standfast.files.resumption_files import Found
+    from standfast.journal.resumption_folds import Document
+    from standfast.surfaces.cli.context import Context
+
+MIGRATE = "Bring it to v2.0 with `standfast resumption migrate`."
+VALIDATE = "See `standfast resumption validate`."
+BEGIN = "Begin one with `standfast resumption trigger T1 --phase 1 --next-step …`."
+
+
+class Seen(NamedTuple):
+    """A section, and how old it is for who asks."""
+
+    file: str
+    section: dict[str, Any]
+    staleness: Staleness
+    document: Document | None = None  # as the journal has it
+
+    def as_dict(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        level, reason = self.staleness.level, self.staleness.reason
+        return {
+            "file": self.file,
+            "version": VERSION,
+            "journalled": self.document is not None,
+            "staleness": {"level": level, "reason": reason},
+            "resumption": self.section,
+        }
+
+
+def look(context: Context, given: str | None) -> Seen:
+    """The section of a file; none is an error that says how to begin one."""
+    file = writing.file_of(context, given)
+    document = writing.known(context, file)
+    if document is None:
+        found = resumption_files.look(context.place.root, file)
+        _refuse_unreadable(found)
+        return Seen(file, found.value, _by_file(context, found))
+    session = context.config.session
+    age = freshness.of_document(context.journal.query, document, session, clock.now_us())
+    if age.level == FRESH:
+        age = _beside(_found(context, document), document.section) or age
+    return Seen(file, document.section, age, document)
+
+
+def _found(context: Context, document: Document) -> Found | None:
+    """The file, as far as it can be read: what is wrong with it is told by others."""
+    root = homes.document_root(context.journal, context.place, document.file)
+    try:
+        return resumption_files.look(root, document.file)
+    except (StandfastError, OSError):
+        return None
+
+
+def _by_file(context: Context, found: Found) -> Staleness:
+    session = context.config.session if context.journal.exists else None
+    age = judge(
+        found.value["recovery_state"]["updated_at"],
+        now_us=clock.now_us(),
+        session_started_us=freshness.session_start(context.journal.query, session)
+        if session
+        else None,
+    )
+    return (_beside(found, found.value) if age.level == FRESH else None) or age
+
+
+def _beside(found: Found | None, section: dict[str, Any]) -> Staleness | None:
+    """Whether the rest of the file is ahead of its section."""
+    if found is None or found.around is None:
+        return None
+    ahead, phase = found.around.current_phase, section["recovery_state"]["current_phase"]
+    if ahead <= phase:
+        return None
+    return Staleness(STALE, f"the file's pipelines are in phase {ahead}, the section in {phase}")
+
+
+def _refuse_unreadable(found: Found) -> None:
+    if found.version is None and not found.findings:
+        what = "the file has no resumption section" if found.exists else "there is no such file"
+        raise NothingFound(what, file=found.path, remedy=BEGIN)
+    if found.version != VERSION:
+        raise FaceInvalid("the section is not v2.0 yet", file=found.path, remedy=MIGRATE)
+    for first in found.findings:
+        problem = f"`{first.at}` {first.problem}"
+        raise FaceInvalid(problem, file=found.path, line=first.line, remedy=VALIDATE)
+
+
+def path_of(context: Context, file: str) -> str:
+    """Where a file of this checkout is."""
+    return os.path.join(context.place.root, file)

@@ -1,0 +1,185 @@
+"""How a resumption section is shown: where the work is, what to read, what binds, what is open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from standfast import clock
+from standfast.protocol import staleness
+from standfast.protocol.quality_gates import PASS, REJECTED, verdict_of
+from standfast.protocol.text import one_line, printable
+from standfast.surfaces.cli.bars import curve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from standfast.surfaces.cli.resumption_looking import Seen
+    from standfast.surfaces.cli.screen import Screen
+
+_STYLES = {staleness.FRESH: "good", staleness.STALE: "strong", staleness.CRITICAL: "bad"}
+_BANDS = {PASS: "good", REJECTED: "bad"}
+_LABEL = 10
+_NOTHING = "-"
+_MOST = 200
+
+
+def whole(screen: Screen, seen: Seen) -> str:
+    """All of it, the most needed first."""
+    section = seen.section
+    parts = [
+        _head(screen, seen),
+        _state(screen, section["recovery_state"]),
+        _titled(screen, "READ", _files(screen, section["files_to_read"])),
+        _titled(screen, "GATES", gates(screen, seen)),
+        _titled(screen, "DEFECTS", _defects(screen, section["defect_summary"])),
+        _titled(screen, "DECISIONS", _decisions(screen, section["decision_log"])),
+        _titled(screen, "AGENTS", _agents(screen, section["agent_summaries"])),
+        _titled(screen, "COMPACTIONS", _compactions(screen, section["compaction_events"])),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _head(screen: Screen, seen: Seen) -> str:
+    level = screen.paint(seen.staleness.level, _STYLES[seen.staleness.level])
+    name = screen.paint(printable(seen.file), "strong")
+    return f"{name}  {level} ({printable(seen.staleness.reason)})"
+
+
+def _state(screen: Screen, state: dict[str, Any]) -> str:
+    fill = state["context_fill_at_update"]
+    filled = "fill unknown" if fill is None else f"fill {round(100 * fill)} %"
+    phase = f"{state['current_phase']} {state['current_phase_name']}".rstrip()
+    return screen.table(
+        [
+            ("PHASE", f"{phase}, {state['workflow_status']}"),
+            ("NOW", state["current_activity"] or _NOTHING),
+            ("NEXT", state["next_step"] or "not recorded"),
+            ("UPDATED", f"{_minute(state['updated_at'])}, {filled},"
+                        f" checkpoint {state['last_checkpoint'] or 'none'}"),
+        ],
+        ("dim",),
+    )  # fmt: skip
+
+
+def _minute(at: str) -> str:
+    second = staleness.seconds(at)
+    return at if second is None else clock.local_minute(second * staleness.SECOND_US)
+
+
+def _titled(screen: Screen, title: str, body: str) -> str:
+    if not body:
+        return ""
+    lines = "\n".join(f"  {line}" for line in body.split("\n"))
+    return f"{screen.paint(title, 'dim')}\n{lines}"
+
+
+def _inner(screen: Screen) -> Screen:
+    return screen._replace(width=screen.width - 2)
+
+
+def _files(screen: Screen, entries: Sequence[str | dict[str, Any]]) -> str:
+    """By priority; a bare path has the one of its place."""
+    listed = [
+        {"path": entry, "priority": at, "purpose": ""} if isinstance(entry, str) else entry
+        for at, entry in enumerate(entries, 1)
+    ]
+    listed.sort(key=lambda entry: entry["priority"])
+    rows = [(str(entry["priority"]), entry["path"], _why(entry)) for entry in listed]
+    return _inner(screen).table(rows, ("dim", "strong"))
+
+
+def _why(entry: dict[str, Any]) -> str:
+    sections = ", ".join(entry.get("sections", ()))
+    return ": ".join(part for part in (entry["purpose"], sections) if part)
+
+
+def gates(screen: Screen, seen: Seen) -> str:
+    """Each gate with its scores so far, then what all of them tell."""
+    trajectory = seen.section["quality_trajectory"]
+    history = trajectory["score_history"]
+    names = dict.fromkeys(
+        (*trajectory["gates_completed"], *history, *trajectory["gates_remaining"])
+    )
+    if not names:
+        return ""
+    width = max(len(printable(name)) for name in names)
+    lines = [_gate(screen, name, width, history.get(name, []), seen) for name in names]
+    weakest = trajectory["lowest_dimension"]
+    total = f"{trajectory['total_iterations_used']} iterations"
+    lines.append(total + (f", weakest {printable(weakest)}" if weakest else ""))
+    return "\n".join(lines)
+
+
+def _gate(screen: Screen, name: str, width: int, history: list[float], seen: Seen) -> str:
+    shown = printable(name).ljust(width)
+    pending = seen.document.pending if seen.document else None
+    begun = f"  {len(pending.scores)} of 6 scores in" if pending and pending.gate == name else ""
+    if not history:
+        passed = name in seen.section["quality_trajectory"]["gates_completed"]
+        return f"{shown}  {PASS if passed else 'to come'}{begun}"
+    verdict = verdict_of(history)
+    word = screen.paint(verdict.band.ljust(len(REJECTED)), _BANDS.get(verdict.band, "strong"))
+    scores = " ".join(f"{score:g}" for score in history)
+    drawn = curve(history, draws=screen.draws)
+    asks = screen.paint("  ask a person", "bad") if verdict.escalates else ""
+    return f"{shown}  {word}  {drawn}{'  ' if drawn else ''}{scores}{begun}{asks}"
+
+
+def _defects(screen: Screen, summary: dict[str, Any]) -> str:
+    found, resolved = summary["total_defects_found"], summary["total_defects_resolved"]
+    patterns = summary["recurring_patterns"]
+    if not (found or resolved or patterns or summary["unresolved_defects"]):
+        return ""
+    lines = [f"{found} found, {resolved} resolved"]
+    rows = [("open", ", ".join(summary["unresolved_defects"]))]
+    rows += [("main", summary["last_gate_primary_defect"] or "")]
+    rows += [("again", _pattern(each)) for each in patterns]
+    table = _inner(screen).table([row for row in rows if row[1]], ("dim",))
+    return "\n".join([*lines, *([table] if table else [])])
+
+
+def _pattern(entry: dict[str, Any]) -> str:
+    gates = ", ".join(entry["gates_affected"])
+    resolution = entry.get("resolution")
+    return f"{entry['pattern']} ({gates}): {resolution or 'not resolved'}"
+
+
+def _decisions(screen: Screen, entries: list[dict[str, Any]]) -> str:
+    rows = [
+        (entry["id"], "applied" if entry.get("applied") else "OPEN", _decided(entry))
+        for entry in entries
+    ]
+    return _inner(screen).table(rows, ("strong",))
+
+
+def _decided(entry: dict[str, Any]) -> str:
+    phases = ", ".join(str(phase) for phase in entry.get("affects_phases", ()))
+    binds = f"phases {phases}" if phases else ""
+    gate = f"{entry['gate']} iteration {entry.get('iteration')}" if entry.get("gate") else ""
+    aside = "; ".join(part for part in (entry["rationale"], gate, binds) if part)
+    return f"{entry['decision']} ({aside})" if aside else entry["decision"]
+
+
+def _agents(screen: Screen, summaries: dict[str, str]) -> str:
+    return _inner(screen).table(list(summaries.items()), ("strong",))
+
+
+def _compactions(screen: Screen, compactions: dict[str, Any]) -> str:
+    rows = [
+        (each["id"], _minute(each["timestamp"]), each["trigger"], "; ".join(_compaction(each)))
+        for each in compactions["events"]
+    ]
+    return _inner(screen).table(rows, ("strong", "dim"))
+
+
+def _compaction(event: dict[str, Any]) -> Iterator[str]:
+    if not event.get("acknowledged"):
+        yield "NOT ACKNOWLEDGED"
+    if event["estimated_fill_before"] is not None:
+        yield f"fill {round(100 * event['estimated_fill_before'])} %"
+    if event.get("active_phase") is not None:
+        yield f"in phase {event['active_phase']}"
+    if event.get("active_gate"):
+        yield one_line(f"{event['active_gate']} iteration {event['active_gate_iteration']}", _MOST)
+    if event.get("checkpoint_file"):
+        yield event["checkpoint_file"]

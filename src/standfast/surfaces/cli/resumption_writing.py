@@ -1,0 +1,89 @@
+"""How commands write into a resumption section: whose file it is, who may, in one transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.errors import NothingFound, NotTheOrchestrator
+from standfast.files import homes, resumption_files
+from standfast.files.context_files import below
+from standfast.journal import orchestrator, resumption
+from standfast.journal.author import Author
+from standfast.journal.following import follow
+from standfast.protocol.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.journal.resumption_folds import Document
+    from standfast.journal.writing import Writing
+    from standfast.protocol.resumption_triggers import Trigger
+    from standfast.surfaces.cli.context import Context
+
+    Make = Callable[[Writing, Document], Trigger]
+
+_OUTPUT = "STANDFAST_OUTPUT"  # `stage run` sets it for the agents that it launches
+_TRANSCRIPT = "SELECT transcript, window FROM sessions WHERE session = ?"
+
+
+def file_of(context: Context, given: str | None) -> str:
+    """The file that is meant, from the root of the repository."""
+    if given is None:
+        return context.config.orchestration_file
+    return below(context.place.root, context.directory, given)
+
+
+def author(context: Context) -> Author:
+    """Who says it."""
+    return Author(context.who, session=context.config.session, subdir=context.place.subdir)
+
+
+def known(context: Context, file: str) -> Document | None:
+    """The document of a file, if the journal has one."""
+    try:
+        return resumption.find(context.journal.query, file)
+    except NothingFound:
+        return None
+
+
+def refuse_agents(context: Context) -> None:
+    """Only who leads the work writes: not the agents of a stage, not a session's subagents."""
+    if context.environ.get(_OUTPUT):
+        raise NotTheOrchestrator("an agent that `stage run` launched asks to write the section")
+    session = context.config.session
+    if session is None or not context.journal.exists:
+        return
+    agent = orchestrator.subagent(context.journal.query, session)
+    if agent is not None:
+        raise NotTheOrchestrator(f"the subagent `{one_line(agent, 60)}` asks to write the section")
+
+
+def ensure(tx: Writing, context: Context, file: str, who: Author) -> Document:
+    """The document of a file, begun if need be, with everything that the journal has decided."""
+    root = homes.document_root(context.journal, context.place, file)
+    found = resumption_files.ensure(tx, root, file, who)
+    follow(tx, who)
+    return resumption.find(tx.execute, file) or found
+
+
+def fire(tx: Writing, context: Context, file: str, make: Make) -> tuple[Document, Document]:
+    """Apply a trigger that follows from the document, which is begun if need be: before, after."""
+    who = author(context)
+    before = ensure(tx, context, file, who)
+    after = resumption.fire(tx, file, make(tx, before), who)
+    follow(tx, who)
+    return before, after
+
+
+def fill(context: Context) -> float | None:
+    """How full the caller's context is, as the transcript of its session shows; else unknown."""
+    session = context.config.session
+    rows = context.journal.query(_TRANSCRIPT, (session,)) if session else []
+    if not rows or not rows[0][0]:
+        return None
+    from standfast.clients.claude import transcript
+    from standfast.protocol.context_monitor import Fill
+
+    path, window = rows[0]
+    tokens = transcript.tokens(transcript.tail(str(path)))
+    return Fill(tokens, int(window or transcript.window(context.environ))).share
