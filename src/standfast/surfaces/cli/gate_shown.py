@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast.protocol.quality_gates import (
@@ -16,10 +15,12 @@ from standfast.protocol.quality_gates import (
     verdict_of,
 )
 from standfast.protocol.resumption_logs import next_iteration
-from standfast.protocol.text import printable
+from standfast.protocol.text import one_line
 from standfast.surfaces.cli.bars import bar, curve, ruler
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from standfast.journal.resumption_folds import Document
     from standfast.protocol.quality_gates import Scores
     from standfast.surfaces.cli.screen import Screen
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 _STYLES = {PASS: "good", REVISE: "strong", REJECTED: "bad"}
 _BORDERS = tuple(least for _, least in BANDS[:-1])
 _NAMES = max(len(name) for name in WEIGHTS)
-_WIDEST, _NARROWEST, _AROUND = 50, 20, 46
+_WIDEST, _NARROWEST, _AROUND = 50, 20, 46  # of bars, and what stands beside them
+_LONGEST = 60
 
 
 class Standing(NamedTuple):
@@ -87,7 +89,7 @@ def known(document: Document) -> list[str]:
 
 def drawn(screen: Screen, found: Standing) -> str:
     """The chart of one gate."""
-    name = screen.paint(printable(found.gate), "strong")
+    name = screen.paint(one_line(found.gate, _LONGEST), "strong")
     if not found.history and not found.scores:
         passed = f"{PASS}, scores not known" if found.passed else "no scores yet"
         return f"{name}  {passed}"
@@ -125,7 +127,9 @@ def _weighed(screen: Screen, found: Standing, width: int) -> list[str]:
     rule = ruler(_BORDERS, width, draws=screen.draws)
     return [
         f"  {label}         {drawn}  {score:g}  {word}",
-        screen.paint(f"  {blank}         {rule}  {REVISE} {_BORDERS[1]}, {PASS} {_BORDERS[0]}", "dim"),
+        screen.paint(
+            f"  {blank}         {rule}  {REVISE} {_BORDERS[1]}, {PASS} {_BORDERS[0]}", "dim"
+        ),
     ]
 
 

@@ -1,4 +1,4 @@
-"""`standfast resumption validate` and `migrate`: is the file's section v2.0, and how it becomes so."""
+"""`standfast resumption validate` and `migrate`: whether a section is v2.0, and how it gets so."""
 
 from __future__ import annotations
 

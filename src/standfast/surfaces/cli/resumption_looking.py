@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock
@@ -98,8 +97,3 @@ def _refuse_unreadable(found: Found) -> None:
     for first in found.findings:
         problem = f"`{first.at}` {first.problem}"
         raise FaceInvalid(problem, file=found.path, line=first.line, remedy=VALIDATE)
-
-
-def path_of(context: Context, file: str) -> str:
-    """Where a file of this checkout is."""
-    return os.path.join(context.place.root, file)

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 _STYLES = {staleness.FRESH: "good", staleness.STALE: "strong", staleness.CRITICAL: "bad"}
 _BANDS = {PASS: "good", REJECTED: "bad"}
-_LABEL = 10
-_NOTHING = "-"
-_MOST = 200
+_NAME = 40
 
 
 def whole(screen: Screen, seen: Seen) -> str:
@@ -48,17 +46,17 @@ def _head(screen: Screen, seen: Seen) -> str:
 def _state(screen: Screen, state: dict[str, Any]) -> str:
     fill = state["context_fill_at_update"]
     filled = "fill unknown" if fill is None else f"fill {round(100 * fill)} %"
+    checkpoint = state["last_checkpoint"] or "none"
     phase = f"{state['current_phase']} {state['current_phase_name']}".rstrip()
     return screen.table(
         [
             ("PHASE", f"{phase}, {state['workflow_status']}"),
-            ("NOW", state["current_activity"] or _NOTHING),
+            ("NOW", state["current_activity"] or "not recorded"),
             ("NEXT", state["next_step"] or "not recorded"),
-            ("UPDATED", f"{_minute(state['updated_at'])}, {filled},"
-                        f" checkpoint {state['last_checkpoint'] or 'none'}"),
+            ("UPDATED", f"{_minute(state['updated_at'])}, {filled}, checkpoint {checkpoint}"),
         ],
         ("dim",),
-    )  # fmt: skip
+    )
 
 
 def _minute(at: str) -> str:
@@ -79,7 +77,7 @@ def _inner(screen: Screen) -> Screen:
 
 def _files(screen: Screen, entries: Sequence[str | dict[str, Any]]) -> str:
     """By priority; a bare path has the one of its place."""
-    listed = [
+    listed: list[dict[str, Any]] = [
         {"path": entry, "priority": at, "purpose": ""} if isinstance(entry, str) else entry
         for at, entry in enumerate(entries, 1)
     ]
@@ -102,7 +100,7 @@ def gates(screen: Screen, seen: Seen) -> str:
     )
     if not names:
         return ""
-    width = max(len(printable(name)) for name in names)
+    width = max(len(one_line(name, _NAME)) for name in names)
     lines = [_gate(screen, name, width, history.get(name, []), seen) for name in names]
     weakest = trajectory["lowest_dimension"]
     total = f"{trajectory['total_iterations_used']} iterations"
@@ -111,7 +109,7 @@ def gates(screen: Screen, seen: Seen) -> str:
 
 
 def _gate(screen: Screen, name: str, width: int, history: list[float], seen: Seen) -> str:
-    shown = printable(name).ljust(width)
+    shown = one_line(name, _NAME).ljust(width)
     pending = seen.document.pending if seen.document else None
     begun = f"  {len(pending.scores)} of 6 scores in" if pending and pending.gate == name else ""
     if not history:
@@ -180,6 +178,6 @@ def _compaction(event: dict[str, Any]) -> Iterator[str]:
     if event.get("active_phase") is not None:
         yield f"in phase {event['active_phase']}"
     if event.get("active_gate"):
-        yield one_line(f"{event['active_gate']} iteration {event['active_gate_iteration']}", _MOST)
+        yield f"{event['active_gate']} iteration {event.get('active_gate_iteration')}"
     if event.get("checkpoint_file"):
         yield event["checkpoint_file"]

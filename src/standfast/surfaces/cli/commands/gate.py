@@ -1,4 +1,4 @@
-"""`standfast gate`: the scores of a quality gate, kept as they come in, judged when all are there."""
+"""`standfast gate`: scores of a quality gate, kept as they come, judged when all are in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from standfast.errors import NothingFound, WrongUsage
 from standfast.journal import resumption
 from standfast.protocol.quality_gates import missing, read_scores
-from standfast.protocol.text import one_line
+from standfast.protocol.text import one_line, printable
 from standfast.surfaces.cli import gate_shown as shown
 from standfast.surfaces.cli import resumption_flags as flags
 from standfast.surfaces.cli import resumption_said, troubles
@@ -52,6 +52,8 @@ def _record(context: Context, arguments: argparse.Namespace) -> int:
     """Keep the scores; when all are in, the iteration is recorded: T3."""
     if not arguments.gate or "=" in arguments.gate:
         raise WrongUsage("name the gate before its scores")
+    if not arguments.gate.strip() or printable(arguments.gate) != arguments.gate:
+        raise WrongUsage("the gate has no name that can be seen")
     scores = _scores(context, arguments)
     writing.refuse_agents(context)
     context.may_write()
