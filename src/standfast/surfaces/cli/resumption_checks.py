@@ -64,9 +64,8 @@ def _wrong(context: Context, name: str, given: str | None) -> list[Wrong]:
     if not found.exists:
         return [Wrong(name, 1, "", "there is no such file", looking.BEGIN)]
     if found.version == FIRST_VERSION:
-        line = min((each.line for each in found.findings), default=1)
-        return [Wrong(name, line, "resumption", "is v1.0, not v2.0", looking.MIGRATE)]
-    if found.version is None and not found.findings:
+        return [Wrong(name, found.line, "resumption", "is v1.0, not v2.0", looking.MIGRATE)]
+    if not found.has_section:
         return [Wrong(name, 1, "resumption", "is missing", looking.BEGIN)]
     return [Wrong(name, each.line, each.at, each.problem, each.remedy) for each in found.findings]
 
@@ -90,7 +89,9 @@ def migrate(context: Context, given: str | None) -> int:
         return _nothing_to_do(context, found)
     context.may_write()
     with context.journal.writing() as tx:
-        done = resumption_files.migrate(tx, root, file, writing.author(context))
+        done = resumption_files.migrate_file(tx, root, file, writing.author(context))
+    if done is None:  # another command was quicker
+        return _nothing_to_do(context, resumption_files.look(root, file))
     moved = [(old, new) for old, new in _MOVES if old in done.original]
     if context.json:
         print(json_line({"file": file, "migrated": True, "moved": dict(moved),
@@ -105,7 +106,8 @@ def migrate(context: Context, given: str | None) -> int:
 
 
 def _nothing_to_do(context: Context, found: Found) -> int:
-    if found.version != VERSION:
+    resumption_files.refuse(found)
+    if not found.has_section:
         what = "the file has no resumption section" if found.exists else "there is no such file"
         raise NothingFound(what, file=found.path, remedy=looking.BEGIN)
     if context.json:

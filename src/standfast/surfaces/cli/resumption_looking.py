@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock
-from standfast.errors import FaceInvalid, NothingFound, StandfastError
+from standfast.errors import NothingFound, StandfastError
 from standfast.files import homes, resumption_files
 from standfast.journal import freshness
 from standfast.protocol.resumption_schema import VERSION
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
 
 MIGRATE = "Bring it to v2.0 with `standfast resumption migrate`."
-VALIDATE = "See `standfast resumption validate`."
 BEGIN = "Begin one with `standfast resumption trigger T1 --phase 1 --next-step …`."
 
 
@@ -89,11 +88,7 @@ def _beside(found: Found | None, section: dict[str, Any]) -> Staleness | None:
 
 
 def _refuse_unreadable(found: Found) -> None:
-    if found.version is None and not found.findings:
+    if not found.has_section:
         what = "the file has no resumption section" if found.exists else "there is no such file"
         raise NothingFound(what, file=found.path, remedy=BEGIN)
-    if found.version != VERSION:
-        raise FaceInvalid("the section is not v2.0 yet", file=found.path, remedy=MIGRATE)
-    for first in found.findings:
-        problem = f"`{first.at}` {first.problem}"
-        raise FaceInvalid(problem, file=found.path, line=first.line, remedy=VALIDATE)
+    resumption_files.refuse(found)
