@@ -69,6 +69,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "surfaces/cli/kept.py:_print_one",
         "surfaces/cli/commands/stage.py:_text",
         "surfaces/cli/context_findings.py:_read",
+        "surfaces/cli/resumption_said.py:from_file",
     ),
     "it asks a program; test_git.py and test_process.py try what that may answer": (
         "git/__init__.py:Git._listed",
@@ -86,12 +87,16 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "process/__init__.py:find_program",
         "surfaces/cli/commands/context.py:_half",
         "surfaces/cli/commands/doctor.py:_programs",
+        "surfaces/cli/resumption_said.py:_sections",
+        "surfaces/cli/resumption_said.py:line",
+        "surfaces/cli/resumption_said.py:scores",
     ),
     "it shows or compares text line by line": (
         "files/rewriting.py:_holds",
         "surfaces/cli/consent.py:diff",
         "surfaces/cli/consent.py:paint",
         "surfaces/cli/context_changes.py:_diff",
+        "surfaces/cli/resumption_shown.py:_titled",
     ),
 }
 

@@ -10,7 +10,7 @@ import itertools
 import json
 import mmap
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from standfast.clients.claude.abilities import WANTED
 from standfast.clients.claude.recipes import RECIPES
@@ -20,50 +20,16 @@ from standfast.protocol import lifecycle
 from standfast.protocol.outputs import SENTINEL
 from standfast.surfaces.cli import frame
 from standfast.testing.faults import perform, worlds
+from standfast.testing.faults.act import WORD, Act, command, decided
+from standfast.testing.faults.resumption_acts import RESUMPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from standfast.testing.faults.look import Seen
-    from standfast.testing.faults.perform import Answer
     from standfast.testing.faults.worlds import World
 
-WORD = "quicksilver"  # in every new fact of an act, and nowhere else
-NEXT = ("status",)  # any command will do
 NEW_SESSION = "9a3d0000-aaaa-4bbb-8ccc-ddddeeee0000"
-
-
-class Act(NamedTuple):
-    """One thing that somebody does in one world."""
-
-    name: str
-    covers: str  # the command, or `hook:EVENT`
-    world: str
-    do: Callable[[World], int]
-    given: Callable[[World], bytes] = lambda _: b""  # what it reads on stdin
-    new: Callable[[Seen], int] | None = None  # how often its new fact is there: once at most
-    holds: Callable[[World, Seen], bool] | None = None  # what else its success promises
-    recovery: tuple[str, ...] = NEXT  # what a person does when it was cut short
-    repeats: bool = True  # doing it twice is no mistake
-    drops: bool = False  # old events go, as it should be
-    dear: bool = False  # starts many processes: a slice leaves most of it out
-
-    @property
-    def is_hook(self) -> bool:
-        """A hook always exits 0; where it could keep its fact nowhere, a gap is told later."""
-        return self.covers.startswith("hook:")
-
-    def perform(self, world: World) -> Answer:
-        """Do it there, in a process of its own."""
-        return perform.apart(world, lambda: self.do(world), given=self.given(world))
-
-
-def _command(*arguments: str) -> Callable[[World], int]:
-    return lambda _: perform.call(*arguments)
-
-
-def _decided(seen: Seen) -> int:
-    return sum(WORD in text for text in seen.decisions.values())
 
 
 def _is_off(world: World, _seen: Seen) -> bool:
@@ -135,7 +101,7 @@ def _shimmed(world: World, _seen: Seen) -> bool:
 
 
 def _context(action: str, world: str, *names: str, **more: Any) -> Act:  # noqa: ANN401  # fields of Act
-    do = _command("context", action, *names)
+    do = command("context", action, *names)
     return Act(f"context-{action}", f"context {action}", world, do, **more)
 
 
@@ -157,16 +123,17 @@ CONTEXTS: tuple[Act, ...] = (
 
 
 COMMANDS: tuple[Act, ...] = (
-    Act("first-note", "note", "fresh", _command("note", WORD), new=_decided),
-    Act("note", "note", "begun", _command("note", WORD), new=_decided),
-    Act("note-waiting", "note", "waiting", _command("note", WORD), new=_decided),
-    Act("status", "status", "waiting", _command("status")),
-    Act("brief", "brief", "waiting", _command("brief")),
-    Act("events", "events", "waiting", _command("events")),
-    Act("doctor", "doctor", "waiting", _command("doctor")),
-    Act("verify", "journal verify", "begun", _command("journal", "verify")),
+    Act("first-note", "note", "fresh", command("note", WORD), new=decided),
+    Act("note", "note", "begun", command("note", WORD), new=decided),
+    Act("note-waiting", "note", "waiting", command("note", WORD), new=decided),
+    Act("note-resuming", "note", "resuming", command("note", WORD), new=decided),
+    Act("status", "status", "waiting", command("status")),
+    Act("brief", "brief", "waiting", command("brief")),
+    Act("events", "events", "waiting", command("events")),
+    Act("doctor", "doctor", "waiting", command("doctor")),
+    Act("verify", "journal verify", "begun", command("journal", "verify")),
     Act("export", "journal export", "begun", _export, holds=_exported, repeats=False),
-    Act("repair-nothing", "journal repair", "begun", _command("journal", "repair")),
+    Act("repair-nothing", "journal repair", "begun", command("journal", "repair")),
     Act(
         "repair",
         "journal repair",
@@ -174,40 +141,40 @@ COMMANDS: tuple[Act, ...] = (
         _damage_and_repair,
         recovery=("journal", "repair"),
     ),
-    Act("trim", "journal trim", "aged", _command("journal", "trim"), drops=True),
-    Act("kept", "journal kept", "begun", _command("journal", "kept")),
-    Act("path", "journal path", "begun", _command("journal", "path")),
-    Act("off", "off", "begun", _command("off"), holds=_is_off),
-    Act("on", "on", "off", _command("on"), holds=lambda w, s: not _is_off(w, s)),
+    Act("trim", "journal trim", "aged", command("journal", "trim"), drops=True),
+    Act("kept", "journal kept", "begun", command("journal", "kept")),
+    Act("path", "journal path", "begun", command("journal", "path")),
+    Act("off", "off", "begun", command("off"), holds=_is_off),
+    Act("on", "on", "off", command("on"), holds=lambda w, s: not _is_off(w, s)),
     Act(
         "forget",
         "forget",
         "begun",
-        _command("forget", _FORGET),
+        command("forget", _FORGET),
         new=lambda seen: seen.number("session.forgotten"),
     ),
     Act(
         "validate", "context validate", "context",
-        _command("context", "validate", worlds.VALID_FILE),
+        command("context", "validate", worlds.VALID_FILE),
     ),
-    Act("validate-all", "context validate.all", "begun", _command("context", "validate.all")),
-    Act("schema", "context schema", "begun", _command("context", "schema")),
+    Act("validate-all", "context validate.all", "begun", command("context", "validate.all")),
+    Act("schema", "context schema", "begun", command("context", "schema")),
     Act(
         "migrate", "context migrate", "context",
-        _command("context", "migrate", worlds.CONTEXT_FILE),
+        command("context", "migrate", worlds.CONTEXT_FILE),
         holds=_is_in_context("# Expert — Session Context\n", "## Recovery Steps\n"),
     ),
     Act(
-        "write", "context write", "context", _command("context", "write", "expert"),
+        "write", "context write", "context", command("context", "write", "expert"),
         holds=_is_in_context("<!-- standfast:pending ", "Bash make"),
     ),
-    Act("first-write", "context write", "fresh", _command("context", "write", "expert")),
+    Act("first-write", "context write", "fresh", command("context", "write", "expert")),
     Act(
-        "install", "install", "begun", _command("install", "claude", "--yes"),
+        "install", "install", "begun", command("install", "claude", "--yes"),
         holds=_hooked, dear=True,
     ),
     Act(
-        "uninstall", "uninstall", "installed", _command("uninstall", "claude", "--yes"),
+        "uninstall", "uninstall", "installed", command("uninstall", "claude", "--yes"),
         holds=lambda w, s: not _hooked(w, s),
     ),
     *CONTEXTS,
@@ -220,7 +187,7 @@ def _begun_session(world: World, _seen: Seen) -> bool:
 
 
 def _stage(*arguments: str) -> Callable[[World], int]:
-    return _command("outputs", *arguments, "--stage", "retro")
+    return command("outputs", *arguments, "--stage", "retro")
 
 
 _AGENT = f"printf 'by the agent\\n%s\\n' '{SENTINEL}' > \"$STANDFAST_OUTPUT\""
@@ -236,11 +203,11 @@ STAGES: tuple[Act, ...] = (
     Act("grant", "outputs grant", "staged", _stage("grant", "cdm-analysis"),
         new=lambda seen: seen.number("output.granted")),
     Act("stage", "stage run", "staged",
-        _command("stage", "run", "--stage", "retro", "--role", "cdm-analysis", "--task", "task.md",
+        command("stage", "run", "--stage", "retro", "--role", "cdm-analysis", "--task", "task.md",
                  "--", "sh", "-c", _AGENT),
         new=lambda seen: seen.number("stage.gated"), dear=True),
-    Act("resolve", "live-state resolve", "staged", _command("live-state", "resolve")),
-    Act("begin", "live-state begin", "begun", _command("live-state", "begin", "quick"),
+    Act("resolve", "live-state resolve", "staged", command("live-state", "resolve")),
+    Act("begin", "live-state begin", "begun", command("live-state", "begin", "quick"),
         holds=_begun_session, repeats=False),
 )  # fmt: skip
 
@@ -249,7 +216,7 @@ _RUN = ("--run-id", worlds.RUN, "--phase", "P1", "--lane", "SL-1")
 
 
 def _write(stage: str, status: str) -> Callable[[World], int]:
-    return _command("checkpoint", "write", *_RUN, "--stage", stage, "--status", status,
+    return command("checkpoint", "write", *_RUN, "--stage", stage, "--status", status,
                     "--notes", WORD)  # fmt: skip
 
 
@@ -269,9 +236,9 @@ CHECKPOINTS: tuple[Act, ...] = (
         new=_written),
     Act("checkpoint", "checkpoint write", "laned", _write("after_lane_tests", "complete"),
         new=_written, holds=_in_file),
-    Act("checkpoints", "checkpoint list", "laned", _command("checkpoint", "list")),
-    Act("show-checkpoint", "checkpoint show", "laned", _command("checkpoint", "show")),
-    Act("latest-checkpoint", "checkpoint latest", "laned", _command("checkpoint", "latest")),
+    Act("checkpoints", "checkpoint list", "laned", command("checkpoint", "list")),
+    Act("show-checkpoint", "checkpoint show", "laned", command("checkpoint", "show")),
+    Act("latest-checkpoint", "checkpoint latest", "laned", command("checkpoint", "latest")),
 )  # fmt: skip
 
 
@@ -363,7 +330,8 @@ HOOKS: tuple[Act, ...] = (
     _role_hook("SessionStart", "compacting"),
 )
 
-ACTS: dict[str, Act] = {act.name: act for act in (*COMMANDS, *STAGES, *CHECKPOINTS, *HOOKS)}
+_EVERY = (*COMMANDS, *STAGES, *CHECKPOINTS, *RESUMPTIONS, *HOOKS)
+ACTS: dict[str, Act] = {act.name: act for act in _EVERY}
 
 
 def registered() -> list[str]:

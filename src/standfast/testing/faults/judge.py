@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast.journal import decisions, spool
 from standfast.journal.verify import verify
 from standfast.testing.faults import perform, worlds
-from standfast.testing.faults.acts import NEXT
+from standfast.testing.faults.act import NEXT
 from standfast.testing.faults.look import Seen, litter, look, whole_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from standfast.testing.faults.acts import Act
+    from standfast.testing.faults.act import Act
     from standfast.testing.faults.perform import Answer
     from standfast.testing.faults.worlds import World
 

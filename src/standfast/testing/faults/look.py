@@ -58,12 +58,14 @@ _WHOLE = (
     "repo/.cwf/cwf-state.yaml",
     "export.jsonl",
     CONTEXT,
+    "repo/ORCHESTRATION.yaml",
     "repo/context",
     "repo/.claude/hooks/pre-compact.sh",
     "repo/.claude/settings.local.json",
     "home/.config/standfast/stateMachines/oosh_expert.states.env",
 )
 _MINUTE = re.compile(rb"^\*\*Updated\*\*: [-0-9]{10}T[0-9]{2}:[0-9]{2}Z$", re.MULTILINE)
+_SECOND = re.compile(rb'\b(updated_at|timestamp): "[-0-9T:Z]{20}"')
 
 
 def whole_files(world: World) -> dict[str, bytes | None]:
@@ -72,8 +74,8 @@ def whole_files(world: World) -> dict[str, bytes | None]:
 
 
 def timeless(data: bytes) -> bytes:
-    """A file without the minute that it was written in: trials take longer than that."""
-    return _MINUTE.sub(b"**Updated**: now", data)
+    """A file without the moment that it was written in: trials take longer than that."""
+    return _SECOND.sub(rb"\1: now", _MINUTE.sub(b"**Updated**: now", data))
 
 
 def _bytes(path: str) -> bytes | None:

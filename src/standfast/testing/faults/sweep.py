@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
 
-    from standfast.testing.faults.acts import Act
+    from standfast.testing.faults.act import Act
     from standfast.testing.faults.judge import Finding
     from standfast.testing.faults.look import Seen
     from standfast.testing.faults.shim import Shim

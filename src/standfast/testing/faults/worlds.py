@@ -54,6 +54,9 @@ CONTEXT = (
 ROLE = "oosh-expert"
 RUN = "P1-SL-1-20260102"
 STAGES = ("before_lane_start", "after_lane_start")
+SECTION_FILE = "ORCHESTRATION.yaml"
+AROUND = "# by a person\nworkflow: {id: w-1}  # stays\n"
+V1 = "resumption:\n  current_state: two agents are done\n  files_to_read: [PLAN.md]\n"
 SETTINGS = '{\n  "model": "some",  \n  "hooks": {"Stop": []}\n}\n'
 
 
@@ -240,6 +243,21 @@ def _laned(world: World) -> None:
     _write(path, text.replace("by us", EDITED, 1))
 
 
+def _resuming(world: World) -> None:
+    """A resumption section in the middle of its life, with words of a person around it."""
+    _begun(world)
+    path = os.path.join(world.repo, SECTION_FILE)
+    _write(path, AROUND)
+    perform.command(world, "resumption", "trigger", "T1", "--phase", "2", "--next-step", "go on")
+    perform.command(world, "gate", "record", "QG-1", "completeness=0.9", "evidence=0.8")
+
+
+def _of_old(world: World) -> None:
+    """A resumption section of v1.0, which nobody has touched."""
+    _begun(world)
+    _write(os.path.join(world.repo, SECTION_FILE), f"{AROUND}{V1}")
+
+
 def _off(world: World) -> None:
     _begun(world)
     perform.command(world, "off")
@@ -348,6 +366,8 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "off": _off,
     "staged": _staged,
     "laned": _laned,
+    "resuming": _resuming,
+    "a section of v1": _of_old,
     "installed": _installed,
     "an output is owed": _owing,
     "context": _context,

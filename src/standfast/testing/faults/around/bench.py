@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Sequence
 
-    from standfast.testing.faults.acts import Act
+    from standfast.testing.faults.act import Act
     from standfast.testing.faults.look import Seen
     from standfast.testing.faults.perform import Answer
     from standfast.testing.faults.worlds import World

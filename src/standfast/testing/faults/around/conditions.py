@@ -19,7 +19,7 @@ from standfast.testing.faults import loops
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from standfast.testing.faults.acts import Act
+    from standfast.testing.faults.act import Act
     from standfast.testing.faults.around.bench import Bench, Setting
     from standfast.testing.faults.perform import Answer
     from standfast.testing.faults.worlds import World

@@ -18,7 +18,7 @@ from standfast.testing.faults.around.conditions import Trial
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from standfast.testing.faults.acts import Act
+    from standfast.testing.faults.act import Act
     from standfast.testing.faults.around.bench import Setting
     from standfast.testing.faults.worlds import World
 

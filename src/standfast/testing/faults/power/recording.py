@@ -19,7 +19,7 @@ from standfast.testing.faults.shim import Op
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from standfast.testing.faults.acts import Act
+    from standfast.testing.faults.act import Act
     from standfast.testing.faults.look import Seen
     from standfast.testing.faults.power.disk_log import Record
     from standfast.testing.faults.power.disk_model import Moment

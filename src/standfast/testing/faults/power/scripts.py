@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.clients.claude.samples import SAMPLES
 from standfast.testing.faults import perform, worlds
-from standfast.testing.faults.acts import ACTS, NEXT, Act
+from standfast.testing.faults.act import NEXT, Act
+from standfast.testing.faults.acts import ACTS
 
 if TYPE_CHECKING:
     from standfast.testing.faults.look import Seen
