@@ -354,7 +354,7 @@ def test_first_version_is_a_finding_and_migrates_once(repo: Path, cli: Cli) -> N
 
     assert done.returncode == 0, done.stderr
     assert re.search(r"current_state +-> +recovery_state.current_activity", done.stdout)
-    assert "not carried over: `mood`" in done.stdout
+    assert "note: `mood` is no field" in done.stdout
     new = section(repo)
     state = new["recovery_state"]
     assert state["last_checkpoint"] == "CP-003"

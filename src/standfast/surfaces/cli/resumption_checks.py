@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import NothingFound, StandfastError, UnsafePath
@@ -64,7 +65,9 @@ def _wrong(context: Context, name: str, given: str | None) -> list[Wrong]:
     if not found.exists:
         return [Wrong(name, 1, "", "there is no such file", looking.BEGIN)]
     if found.version == FIRST_VERSION:
-        return [Wrong(name, found.line, "resumption", "is v1.0, not v2.0", looking.MIGRATE)]
+        flag = f" --file {shlex.quote(given)}" if given else ""
+        remedy = f"Bring it to v2.0 with `standfast resumption migrate{flag}`."
+        return [Wrong(name, found.line, "resumption", "is v1.0, not v2.0", remedy)]
     if not found.has_section:
         return [Wrong(name, 1, "resumption", "is missing", looking.BEGIN)]
     return [Wrong(name, each.line, each.at, each.problem, each.remedy) for each in found.findings]
@@ -99,7 +102,7 @@ def migrate(context: Context, given: str | None) -> int:
     else:
         print(printable(f"Migrated {file} to v{VERSION}"))
         print(context.screen.table([(f"  {old}", "->", new) for old, new in moved]))
-        print("".join(f"  not carried over: {printable(note)}\n" for note in done.notes),
+        print("".join(f"  note: {printable(note)}\n" for note in done.notes),
               end="", flush=True)  # fmt: skip
     context.heal(resumption=file)  # after the acknowledgement: it undoes nothing
     return 0

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from standfast.journal.resumption_folds import Document
     from standfast.surfaces.cli.context import Context
 
-MIGRATE = "Bring it to v2.0 with `standfast resumption migrate`."
 BEGIN = "Begin one with `standfast resumption trigger T1 --phase 1 --next-step …`."
 
 

@@ -103,7 +103,8 @@ def gates(screen: Screen, seen: Seen) -> str:
     width = max(len(one_line(name, _NAME)) for name in names)
     lines = [_gate(screen, name, width, history.get(name, []), seen) for name in names]
     weakest = trajectory["lowest_dimension"]
-    total = f"{trajectory['total_iterations_used']} iterations"
+    used = trajectory["total_iterations_used"]
+    total = f"{used} iteration{'' if used == 1 else 's'}"
     lines.append(total + (f", weakest {printable(weakest)}" if weakest else ""))
     return "\n".join(lines)
 
