@@ -67,11 +67,14 @@ def test_three_failing_iterations_ask_for_a_person(repo: Path, cli: Cli) -> None
     assert (machine["escalates"], machine["history"]) == (True, [0.5, 0.5, 0.5])
 
 
-def test_what_an_iteration_found_waits_for_its_last_score(repo: Path, cli: Cli) -> None:
-    done = cli("gate", "record", "QG-1", "evidence=0.8", "--found", "2", cwd=repo)
+@pytest.mark.parametrize("words", [("--found", "2"), ("--next-step", "x"), ("--rationale", "x")])
+def test_what_an_iteration_says_waits_for_its_last_score(
+    repo: Path, cli: Cli, words: tuple[str, ...]
+) -> None:
+    done = cli("gate", "record", "QG-1", "evidence=0.8", *words, cwd=repo)
 
     assert done.returncode == 2
-    assert "--found goes with the last scores; still missing: completeness" in done.stderr
+    assert f"{words[0]} goes with the last scores; still missing: completeness" in done.stderr
     assert cli("gate", "show", cwd=repo).returncode == 13  # nothing was recorded
 
 

@@ -1,6 +1,7 @@
 """`standfast resumption` from outside."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -537,3 +538,57 @@ def test_other_worktree_writes_into_the_same_file(repo: Path, cli: Cli) -> None:
     assert done.stdout == "Recorded RD-001\n", done.stderr
     assert section(repo)["decision_log"][0]["decision"] == "from the lane"
     assert not (repo.parent / "lane" / FILE).exists()
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "pipe", "huge"])
+def test_what_is_no_plain_file_is_refused_everywhere(repo: Path, cli: Cli, kind: str) -> None:
+    path = repo / FILE
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "link":
+        (repo / "other.yaml").write_text("a: 1\n", encoding="utf-8")
+        path.symlink_to("other.yaml")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.write_bytes(b"a: " + b"x" * (5 * 1024 * 1024))
+
+    for words in (("validate",), ("show",), ("decide", "x"), ("migrate",), ("trigger", "T1")):
+        done = cli("resumption", *words, cwd=repo)
+        assert done.returncode not in {0, 70}, (words, done)
+        assert FILE in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+    assert cli("resumption", "trigger", "T7", cwd=repo).returncode == 0
+
+
+def test_file_outside_is_looked_at_and_not_written(repo: Path, cli: Cli, tmp_path: Path) -> None:
+    put(tmp_path, old(), "OTHER.yaml")
+
+    assert cli("resumption", "validate", "--file", "../OTHER.yaml", cwd=repo).returncode == 0
+    done = cli("resumption", "decide", "x", "--file", "../OTHER.yaml", cwd=repo)
+
+    assert (done.returncode, "outside of the repository" in done.stderr) == (30, True)
+    assert "ROLE" not in done.stderr
+
+
+def test_outside_git_it_works_too(tmp_path: Path, cli: Cli) -> None:
+    assert cli("resumption", "decide", "x").stdout == "Recorded RD-001\n"
+    assert section(tmp_path)["decision_log"][0]["decision"] == "x"
+    assert cli("resumption", "staleness").returncode == 0
+
+
+@pytest.mark.req("RES-08")
+def test_call_of_an_earlier_life_of_the_client_binds_nobody(repo: Path, cli: Cli) -> None:
+    claude = Claude(repo)
+    claude("SessionStart", source="startup")
+    given = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "standfast"}}
+    claude("PreToolUse", agent_id="scorer", **given)
+    assert cli("resumption", "decide", "x", cwd=repo, env=IN_SESSION).returncode == 1
+
+    claude("SessionStart", source="resume")
+
+    assert cli("resumption", "decide", "x", cwd=repo, env=IN_SESSION).returncode == 0
+    claude("PreToolUse", agent_id="scorer", **{**given, "tool_use_id": "t2"})
+    assert cli("resumption", "decide", "y", cwd=repo, env=IN_SESSION).returncode == 1
+    cli("off", cwd=repo)
+    assert cli("resumption", "decide", "y", cwd=repo, env=IN_SESSION).returncode == 0

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from standfast.journal.author import Author
     from standfast.journal.writing import Writing
+
+    Ask = Callable[[str, tuple[str | int, ...]], list[tuple[Any, ...]]]
 
 _ANY = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
 
 
+def has_documents(ask: Ask) -> bool:
+    """Whether there is any document, asked without loading what they are made of."""
+    return bool(ask(_ANY, ()))
+
+
 def follow(tx: Writing, author: Author) -> None:
     """Bring live documents up to date; where there are none, their rules are not even loaded."""
-    if not tx.execute(_ANY):
+    if not has_documents(tx.execute):
         return
     from standfast.journal import resumption
 

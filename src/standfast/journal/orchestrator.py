@@ -9,11 +9,12 @@ if TYPE_CHECKING:
 
     Ask = Callable[[str, tuple[str | int, ...]], list[tuple[Any, ...]]]
 
-# A call in the background has come back to the client, and its command still runs.
+# A call in the background has come back to the client, and its command still runs. One of an
+# earlier life of the client is over, whatever the journal knows of its end.
 _CALLERS = """
     SELECT DISTINCT work.agent, sessions.client FROM work JOIN sessions USING (session)
     WHERE work.session = ? AND work.what = 'call' AND work.state IN ('open', 'background')
-      AND work.words LIKE '%standfast%'"""
+      AND work.begun > sessions.woke AND work.words LIKE '%standfast%'"""
 
 
 def subagent(ask: Ask, session: str) -> str | None:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from standfast import clock
 from standfast.errors import NothingFound, StaleResumption
+from standfast.journal.following import has_documents
 from standfast.protocol.staleness import CRITICAL
 
 if TYPE_CHECKING:
     from standfast.journal.store import Journal
-
-_ANY = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
 
 
 def refuse_stale(journal: Journal, root: str, session: str | None) -> None:
@@ -32,6 +31,6 @@ def refuse_stale(journal: Journal, root: str, session: str | None) -> None:
 
 def _has_documents(journal: Journal) -> bool:
     try:
-        return bool(journal.query(_ANY))
+        return has_documents(journal.query)
     except NothingFound:
         return False

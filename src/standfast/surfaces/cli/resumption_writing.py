@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from standfast.errors import NothingFound, NotTheOrchestrator
+from standfast.errors import NothingFound, NotTheOrchestrator, UnsafePath
 from standfast.files import homes, resumption_files
 from standfast.files.context_files import below
 from standfast.journal import orchestrator, resumption
 from standfast.journal.author import Author
 from standfast.journal.following import follow
+from standfast.journal.place import OFF
 from standfast.protocol.text import one_line
 
 if TYPE_CHECKING:
@@ -30,7 +32,11 @@ def file_of(context: Context, given: str | None) -> str:
     """The file that is meant, from the root of the repository."""
     if given is None:
         return context.config.orchestration_file
-    return below(context.place.root, context.directory, given)
+    try:
+        return below(context.place.root, context.directory, given)
+    except UnsafePath as error:
+        error.remedy = f"Name a file below {context.place.root}."
+        raise
 
 
 def author(context: Context) -> Author:
@@ -47,11 +53,15 @@ def known(context: Context, file: str) -> Document | None:
 
 
 def refuse_agents(context: Context) -> None:
-    """Only who leads the work writes: not the agents of a stage, not a session's subagents."""
+    """Only who leads the work writes: not the agents of a stage, not a session's subagents.
+
+    Where hooks are off nobody tells which calls are open: what is known of them is old.
+    """
     if context.environ.get(_OUTPUT):
         raise NotTheOrchestrator("an agent that `stage run` launched asks to write the section")
     session = context.config.session
-    if session is None or not context.journal.exists:
+    hooks_are_off = os.path.lexists(os.path.join(context.place.folder, OFF))
+    if session is None or hooks_are_off or not context.journal.exists:
         return
     agent = orchestrator.subagent(context.journal.query, session)
     if agent is not None:
@@ -78,7 +88,8 @@ def fire(tx: Writing, context: Context, file: str, make: Make) -> tuple[Document
 def fill(context: Context) -> float | None:
     """How full the caller's context is, as the transcript of its session shows; else unknown."""
     session = context.config.session
-    rows = context.journal.query(_TRANSCRIPT, (session,)) if session else []
+    is_known = session is not None and context.journal.exists
+    rows = context.journal.query(_TRANSCRIPT, (session,)) if is_known else []
     if not rows or not rows[0][0]:
         return None
     from standfast.clients.claude import transcript

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
     from standfast.surfaces.cli.frame import Parser
 
-_OF_THE_ITERATION = ("found", "resolved", "unresolved", "pattern", "primary", "decision")
-
 
 def configure(parser: Parser) -> None:
     """Which gate, its scores, and what else the iteration tells."""
@@ -58,8 +56,9 @@ def _record(context: Context, arguments: argparse.Namespace) -> int:
     writing.refuse_agents(context)
     context.may_write()
     file = writing.file_of(context, arguments.file)
+    said = {"fill": writing.fill(context), **flags.said(arguments)}
     with context.journal.writing() as tx:
-        document = _keep(tx, context, file, arguments, scores)
+        document = _keep(tx, context, file, arguments.gate, scores, said)
     found = shown.standing(document, arguments.gate)
     if context.json:
         print(json_line({"file": file, **found.as_dict()}), flush=True)
@@ -84,10 +83,15 @@ def _scores(context: Context, arguments: argparse.Namespace) -> Scores:
 
 
 def _keep(
-    tx: Writing, context: Context, file: str, arguments: argparse.Namespace, scores: Scores
+    tx: Writing,
+    context: Context,
+    file: str,
+    gate: str,
+    scores: Scores,
+    said: dict[str, Any],
 ) -> Document:
     """The document after it."""
-    who, gate, said = writing.author(context), arguments.gate, flags.said(arguments)
+    who = writing.author(context)
     writing.ensure(tx, context, file, who)
     pending = resumption.score(tx, file, gate, scores, who)
     lacking = missing(pending.scores)
@@ -99,17 +103,16 @@ def _keep(
         return found
 
     def make(tx: Writing, document: Document) -> Trigger:
-        fill = writing.fill(context) if "fill" not in said else None
         all_of_it = {**said, "gate": gate, "score": [f"{n}={s}" for n, s in pending.scores.items()]}
-        value = resumption_said.value_of("T3", all_of_it, document, fill)
+        value = resumption_said.value_of("T3", all_of_it, document, None)
         return resumption_said.complete(tx.execute, document, value)
 
     return writing.fire(tx, context, file, make)[1]
 
 
 def _refuse_early(said: dict[str, Any], lacking: list[str]) -> None:
-    """Before all scores are in there is no iteration yet that could have found anything."""
-    early = [f"--{name}" for name in _OF_THE_ITERATION if name in said]
+    """Before all scores are in there is no iteration yet that could say anything."""
+    early = [f"--{name}" for name in said if name != "fill"]
     if early:
         problem = f"{early[0]} goes with the last scores; still missing: {', '.join(lacking)}"
         raise WrongUsage(problem, remedy="Nothing was recorded: say it when all scores are in.")

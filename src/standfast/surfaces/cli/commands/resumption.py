@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from standfast.errors import StandfastError, WrongUsage
+from standfast.errors import NotTheOrchestrator, StandfastError, WrongUsage
 from standfast.protocol.resumption_triggers import TRIGGERS
 from standfast.protocol.text import one_line, printable
 from standfast.surfaces.cli import resumption_flags as flags
@@ -76,10 +76,10 @@ def _advised(
 ) -> int:  # fmt: skip
     from standfast.surfaces.cli import resumption_writing as writing
 
-    writing.refuse_agents(context)
     try:
+        writing.refuse_agents(context)
         return _fire(context, arguments, number, value)
-    except WrongUsage:
+    except (WrongUsage, NotTheOrchestrator):
         raise
     except StandfastError as error:
         if number != _ADVISORY:
@@ -104,10 +104,12 @@ def _fire(
         given["decision"] = " ".join(arguments.words)
     context.may_write()
     file = writing.file_of(context, arguments.file)
+    fill = writing.fill(context) if value is None and "fill" not in given else None
 
     def make(tx: Writing, document: Document) -> Trigger:
-        fill = writing.fill(context) if value is None and "fill" not in given else None
-        said = value or resumption_said.value_of(number, given, document, fill)
+        said = value
+        if said is None:
+            said = resumption_said.value_of(number, given, document, fill)
         return resumption_said.complete(tx.execute, document, {**said, "trigger": number})
 
     with context.journal.writing() as tx:
