@@ -12,8 +12,12 @@ import pytest
 from claude_calls import SESSION, Claude
 from conftest import Cli
 from resumption_files import AROUND, FILE, V1, journalled, old, put, section
+from standfast.errors import DiskFailed
 from standfast.journal.store import Journal
 from standfast.protocol.quality_gates import WEIGHTS
+from standfast.surfaces.cli import troubles
+from standfast.surfaces.cli.context import Context
+from standfast.surfaces.cli.screen import Screen
 
 PHASE = ("--phase", "1", "--phase-name", "audit", "--next-step", "read the plan")
 IN_SESSION = {"CLAUDE_CODE_SESSION_ID": SESSION, "CLAUDECODE": "1"}
@@ -516,17 +520,44 @@ def test_subagent_may_look(repo: Path, cli: Cli) -> None:
         assert cli(*words, cwd=repo, env=IN_SESSION).returncode == 0
 
 
-def test_trouble_is_told_once(repo: Path, cli: Cli) -> None:
-    lane = ("checkpoint", "write", "--run-id", "r", "--phase", "P1", "--stage", "pre_pr")
-    cli(*lane, "--status", "ready", cwd=repo)
-    path = repo / ".claude/ai-dev-kit/run-logs/checkpoints.json"
-    path.write_text("{", encoding="utf-8")
+def test_trouble_that_several_files_met_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    context = Context(directory=".", environ={}, flags=[], screen=Screen(False, 80), json=False)
+    context.trouble += [DiskFailed("it is full", file=name) for name in ("a", "b", "a")]
 
-    done = cli(*lane, "--status", "complete", cwd=repo)
+    troubles.tell(context)
 
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1, lines
-    assert lines[0].startswith("but ")
+    assert capsys.readouterr().err == "but a: it is full\nbut b: it is full\n"
+
+
+@pytest.mark.req("RES-06")
+def test_note_and_what_follows_from_it_are_one_transaction(repo: Path, cli: Cli) -> None:
+    cli(*trigger("T1", *PHASE), cwd=repo)
+    cli("note", "x", cwd=repo)
+
+    events = [json.loads(line) for line in cli("events", "--json", cwd=repo).stdout.splitlines()]
+
+    noted, triggered = (
+        next(each for each in reversed(events) if each["kind"] == kind)
+        for kind in ("decision.noted", "resumption.triggered")
+    )
+    assert triggered["payload"]["decision"] == noted["payload"]["id"] == "RD-001"
+    assert (triggered["at_us"], triggered["actor"]) == (noted["at_us"], "user")
+
+
+def test_files_are_listed_by_priority(repo: Path, cli: Cli) -> None:
+    value = old()
+    value["files_to_read"] = [
+        {"path": "LAST.md", "priority": 9, "purpose": ""},
+        "SECOND.md",
+        {"path": "FIRST.md", "priority": 1, "purpose": ""},
+    ]
+    journalled(repo, value)
+
+    lines = cli("resumption", "show", cwd=repo).stdout.splitlines()
+
+    assert [line.split()[1] for line in lines if line.endswith(".md")] == [
+        "FIRST.md", "SECOND.md", "LAST.md",
+    ]  # fmt: skip
 
 
 def test_other_worktree_writes_into_the_same_file(repo: Path, cli: Cli) -> None:
