@@ -15,7 +15,7 @@ from standfast.protocol.resumption_triggers import TRIGGERS
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 DECIDE, GATE = "decide", "gate record"
 _EVERY = (*TRIGGERS, DECIDE, GATE)
@@ -27,7 +27,7 @@ class Flag(NamedTuple):
     name: str
     ways: tuple[str, ...]  # triggers, and the commands that are one
     says: str
-    how: dict[str, Any] = {}  # noqa: RUF012  # never changed
+    how: Mapping[str, Any] = {"metavar": "WORDS"}
 
     @property
     def word(self) -> str:
@@ -40,7 +40,7 @@ class Flag(NamedTuple):
         return f"said_{self.name.replace('-', '_')}"
 
 
-_MANY: dict[str, Any] = {"action": "append"}
+_MANY: dict[str, Any] = {"action": "append", "metavar": "WORDS"}
 _YES: dict[str, Any] = {"action": "store_true", "default": None}
 _COUNT: dict[str, Any] = {"type": int, "metavar": "N"}
 _GATED, _FOUND = ("T3",), ("T3", GATE)
@@ -53,7 +53,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("activity", _EVERY, "what is being done, such as phase-2-agent-execution"),
     Flag("next-step", _EVERY, "what to do next, so that who resumes can begin"),
     Flag("fill", _EVERY, "how full the context is, from 0 to 1 (else as the session shows it)",
-         {"type": float}),
+         {"type": float, "metavar": "SHARE"}),
     Flag("sections", ("T1", "T2"), "which sections of a listed file matter now; repeat it",
          {**_MANY, "metavar": "PATH=A,B"}),
     Flag("add-file", ("T2",), "a file that who resumes must read", {"metavar": "PATH"}),
