@@ -3,6 +3,7 @@
 Real processes. An effect counts itself in a file outside: the file tells how often it happened.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from conftest import Cli
 from standfast import clock, process
-from standfast.effects import door
+from standfast.effects import door, orphans
 from standfast.effects.folder import EXIT, OUT, STARTED, SUP, TREE, Folder, Order
 from standfast.effects.settling import Done, Effect, answer, perform
 from standfast.errors import BadName, EffectInDoubt, WrongUsage
@@ -405,3 +407,55 @@ def test_effect_that_nobody_can_tell_of_is_asked_about_until_a_person_says(desk:
 def test_asking_is_no_answer(desk: Desk) -> None:
     with pytest.raises(WrongUsage):
         answer(desk.journal, "a", Verdict.ASK, USER, by="user")
+
+
+# What was left behind.
+
+
+@LINUX
+@pytest.mark.req("EFF-04")
+def test_ledger_lists_what_runs_what_is_orphaned_and_what_is_in_doubt(desk: Desk) -> None:
+    cut_short(desk, "doubt")
+    caller = desk.call("orphan", desk.waiting())
+    until(lambda: desk.counted() == 2)
+    process.send(desk.supervisor("orphan"), signal.SIGKILL)
+    caller.kill()
+    caller.communicate()
+    until(lambda: not desk.folder("orphan").is_held(SUP))
+    other = desk.call("running", desk.waiting())
+    until(lambda: desk.counted() == 3)
+    desk.end("over", "exit 0")
+    found = {each.key: each for each in orphans.every(desk.journal)}
+
+    assert {key: each.state for key, each in found.items()} == {
+        "doubt": "in doubt",
+        "orphan": "orphaned",
+        "running": "running",
+    }
+    assert not found["doubt"].pids
+    assert found["orphan"].pids
+    assert orphans.end(found.values()) == []
+    assert other.communicate()[0].split()[0] == "asked"
+    assert [each.state for each in orphans.every(desk.journal)] == ["in doubt", "in doubt"]
+    assert desk.end("running", "exit 0").how == "cancelled"
+
+
+@LINUX
+@pytest.mark.req("EFF-04")
+def test_ps_and_reap_from_outside(repo: Path, cli: Cli) -> None:
+    folder = repo / ".git" / "standfast"
+    desk = Desk(repo)
+    desk.journal = Journal(str(folder))
+    caller = desk.call("r/P1/SL-1/agent", desk.waiting())
+    until(lambda: desk.counted() == 1)
+    listed = cli("ps", "--json", cwd=repo)
+    pids = json.loads(listed.stdout)["effects"][0]["pids"]
+    assert cli("ps", cwd=repo).stdout.split()[:2] == ["r/P1/SL-1/agent", "running"]
+    assert cli("reap", "nothing", cwd=repo).returncode != 0
+
+    done = cli("reap", cwd=repo)
+    caller.communicate()
+    assert "Ended r/P1/SL-1/agent" in done.stdout
+    assert all(process.identify(pid) is None for pid in pids)
+    assert cli("ps", cwd=repo).stdout.strip() == "Nothing is running and nothing in doubt."
+    assert cli("reap", cwd=repo).stdout.strip() == "Nothing was running."

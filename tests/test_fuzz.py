@@ -32,6 +32,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "effects/folder.py:Folder._read",
         "effects/folder.py:Folder.read_exit",
         "effects/folder.py:Folder.read_order",
+        "effects/orphans.py:_supervisor",
         "effects/streams.py:Stream.tail",
         "files/displaced.py:changed_since",
         "files/displaced.py:drop_if_secret",

@@ -207,6 +207,14 @@ class EffectInDoubt(StandfastError):
     remedy = "Look whether it did, then say so."
 
 
+class StillRunning(StandfastError):
+    """A process that was to be ended lives on."""
+
+    code = "SF135"
+    exit_status = 92
+    remedy = "It may wait for a disk that hangs: see `standfast ps` in a while."
+
+
 class BadCheckpoint(StandfastError):
     """A checkpoint names an unknown stage or status, or a field holds what it may not hold."""
 

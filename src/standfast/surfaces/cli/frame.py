@@ -58,6 +58,8 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         "More",
         (
             Command("events", "what was recorded, filtered or followed"),
+            Command("ps", "what runs left running, and what is in doubt"),
+            Command("reap", "end what runs left running"),
             Command("journal", "verify, repair, export or trim the journal; what was written over"),
             Command("off", "hooks leave this repository alone"),
             Command("on", "hooks record and brief again"),

@@ -239,6 +239,8 @@ CHECKPOINTS: tuple[Act, ...] = (
     Act("checkpoints", "checkpoint list", "laned", command("checkpoint", "list")),
     Act("show-checkpoint", "checkpoint show", "laned", command("checkpoint", "show")),
     Act("latest-checkpoint", "checkpoint latest", "laned", command("checkpoint", "latest")),
+    Act("ps", "ps", "begun", command("ps")),
+    Act("reap", "reap", "begun", command("reap")),
 )  # fmt: skip
 
 

@@ -1,0 +1,115 @@
+"""The ledger of what effects left behind: what lives, what is in doubt, and ending it.
+
+A process belongs to an effect if it is its supervisor, by exact identity, or carries the effect's
+mark in its environment. Nothing else is ever signalled.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import clock, disk, process
+from standfast.effects import door, settling
+from standfast.effects.folder import EXIT, FOLDER, MARK, STARTED, SUP, TREE, Folder
+from standfast.errors import StandfastError
+from standfast.process import Identity, Liveness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from standfast.journal.store import Journal
+
+_GRACE_S = 5.0
+_LOOK_AGAIN_S = 0.02
+
+
+class Left(NamedTuple):
+    """One effect that is not over and done with."""
+
+    key: str
+    state: str  # running, orphaned (its supervisor is gone), in doubt
+    since: int  # µs
+    argv: tuple[str, ...]
+    pids: tuple[int, ...]
+    folder: Folder
+
+
+def every(journal: Journal) -> list[Left]:
+    """What any effect of this journal left: alive, or nobody knows how it ended."""
+    top = os.path.join(journal.folder, FOLDER)
+    names = sorted(os.listdir(top)) if os.path.isdir(top) else []
+    found = (_look(journal, Folder.at_path(os.path.join(top, name))) for name in names)
+    return sorted((each for each in found if each is not None), key=lambda each: each.since)
+
+
+def _look(journal: Journal, folder: Folder) -> Left | None:
+    try:
+        order = folder.read_order()
+        since = os.stat(folder.at(STARTED)).st_mtime_ns // 1000
+    except (StandfastError, OSError, ValueError, TypeError):
+        return None  # over and tidied up, or never begun
+    pids = tuple(_members(folder))
+    state = _state(journal, folder, order.key, pids)
+    return None if state is None else Left(order.key, state, since, tuple(order.argv), pids, folder)
+
+
+def _state(journal: Journal, folder: Folder, key: str, pids: tuple[int, ...]) -> str | None:
+    """Running, orphaned or in doubt; None where it is over and known how."""
+    if folder.is_held(SUP):
+        return "running"
+    if pids or folder.is_held(TREE):
+        return "orphaned"
+    is_over = door.find(journal, key) is not None or os.path.lexists(folder.at(EXIT))
+    return None if is_over or settling.settled(journal, key) is not None else "in doubt"
+
+
+def _members(folder: Folder) -> list[int]:
+    """The processes of an effect, its supervisor first."""
+    supervisor = _supervisor(folder)
+    alive = supervisor is not None and process.liveness(supervisor) is Liveness.ALIVE
+    first = [supervisor.pid] if supervisor is not None and alive else []
+    return first + process.surrounded_by(f"{MARK}={folder.mark}".encode())
+
+
+def _supervisor(folder: Folder) -> Identity | None:
+    try:
+        return Identity.from_text(disk.read_regular(folder.at(STARTED)).decode("ascii", "replace"))
+    except (OSError, ValueError, StandfastError):
+        return None
+
+
+def end(found: Iterable[Left]) -> list[int]:
+    """End every process of these effects; those that nobody could end are handed back.
+
+    A supervisor is asked first: it ends its tree and records that it was cancelled.
+    """
+    every_folder = [each.folder for each in found]
+    for number, only_supervisors in ((signal.SIGTERM, True), (signal.SIGKILL, False)):
+        until = clock.monotonic_ns() / 1e9 + _GRACE_S
+        while (alive := _alive(every_folder)) and clock.monotonic_ns() / 1e9 < until:
+            _signal(alive, every_folder, number, only_supervisors=only_supervisors)
+            clock.pause(_LOOK_AGAIN_S)
+    return _alive(every_folder)
+
+
+def _alive(folders: Sequence[Folder]) -> list[int]:
+    return [pid for folder in folders for pid in _members(folder)]
+
+
+def _signal(
+    alive: Sequence[int],
+    folders: Sequence[Folder],
+    number: signal.Signals,
+    *,
+    only_supervisors: bool,
+) -> None:
+    heads = {each.pid for each in map(_supervisor, folders) if each is not None}
+    supervised = {pid for folder in folders if folder.is_held(SUP) for pid in _members(folder)}
+    for pid in alive:
+        if only_supervisors and pid in supervised and pid not in heads:
+            continue  # its supervisor sees to it
+        identity = process.identify(pid)
+        if identity is not None:
+            process.send(identity, number)
