@@ -24,7 +24,7 @@ FILE = "hook.modules"
 PACKAGES = ("", "clients", "clients.claude", "files", "journal", "protocol", "redact", "wake")
 MODULES = (
     *("clock", "disk", "errors", "xdg"),
-    *("protocol.ids", "protocol.outputs", "protocol.text"),
+    *("protocol.ids", "protocol.outputs", "protocol.staleness", "protocol.text"),
     *("clients.afterwards", "clients.alive", "clients.checkout", "clients.commits", "clients.hook"),
     "clients.serve",
     *("clients.claude.answers", "clients.claude.committing", "clients.claude.payload"),
@@ -37,7 +37,8 @@ MODULES = (
     *("journal.locks", "journal.lost", "journal.opening", "journal.payload", "journal.place"),
     *("journal.schema", "journal.session_folds", "journal.spool", "journal.store"),
     *("journal.turnstile", "journal.writing"),
-    *("wake.brief", "wake.delivery", "wake.facts", "wake.owed", "wake.sections", "wake.voice"),
+    *("wake.brief", "wake.delivery", "wake.facts", "wake.owed", "wake.plan_sections", "wake.plans"),
+    *("wake.sections", "wake.voice"),
 )
 _ROOT = os.path.dirname(os.path.abspath(standfast.__file__))
 _NO_DOCSTRINGS = 2

@@ -37,12 +37,16 @@ def give(
     owed: tuple[int, str],
     encode: Callable[[dict[str, str | int]], str],
     shown: Callable[[], bytes],
+    root: str,
 ) -> str:
-    """Make the brief that is owed and record it; *shown* reads what the context still holds."""
+    """Make the brief that is owed and record it; *shown* reads what the context still holds.
+
+    *root* is the session's checkout: plans that are at home there lead it.
+    """
     session, agent = str(author.session), author.actor
     wake, why = owed
     mark, known = make_nonce(tx.execute), _known(tx, session, agent, shown)
-    facts = gather(tx.execute, session, agent, why, most=brief.SHORT.vital)
+    facts = gather(tx.execute, session, agent, why, most=brief.SHORT.vital, root=root)
     told = [line.replace(old, mark) for old, text in known for line in text.splitlines()]
     text = brief.render(facts, mark, brief.SHORT, known=told)
     fields: dict[str, str | int] = {

@@ -7,10 +7,13 @@ values are plain tuples, because a hook cannot afford to import more.
 from __future__ import annotations
 
 from standfast.journal.schema import TOLD
+from standfast.wake import plans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from standfast.wake.plans import Plan
 
     Ask = Callable[[str, tuple[str | int, ...]], list[tuple[object, ...]]]
     Lineage = list[tuple[str, int]]  # sessions with the last event of each that counts
@@ -113,6 +116,7 @@ class Facts:
         *("session", "client", "agent", "why", "branch", "woke", "parent", "upto", "prompts"),
         *("first_prompt", "in_flight", "results", "commits", "edited", "tasks", "decisions"),
         *("others", "label", "asked", "is_answered", "all_prompts", "all_decisions", "missing"),
+        *("plans", "unapplied"),
     )
 
     session: str
@@ -138,6 +142,12 @@ class Facts:
     all_prompts: int
     all_decisions: int
     missing: list[tuple[str, int | None, int]]  # gaps and times when hooks were off
+    plans: list[Plan]  # the resumption sections that lead it
+    unapplied: dict[str, tuple[str, str]]  # decisions that wait: for which phases, the id there
+
+    def __init__(self) -> None:
+        self.plans = []
+        self.unapplied = {}
 
     @property
     def is_subagent(self) -> bool:
@@ -145,8 +155,17 @@ class Facts:
         return self.agent != self.client
 
 
-def gather(ask: Ask, session: str, agent: str, why: str, *, most: int) -> Facts:
-    """Everything for one brief, at most *most* of each kind."""
+def gather(
+    ask: Ask,
+    session: str,
+    agent: str,
+    why: str,
+    *,
+    most: int,
+    root: str | None = None,
+    now: int | None = None,
+) -> Facts:
+    """Everything for one brief, at most *most* of each kind; plans are those at home in *root*."""
     found = Facts()
     found.session, found.agent, found.why = session, agent, why
     rows = ask("SELECT client, branch, woke, parent FROM sessions WHERE session = ?", (session,))
@@ -159,7 +178,24 @@ def gather(ask: Ask, session: str, agent: str, why: str, *, most: int) -> Facts:
     found.upto = int(str(upto or 0))
     _gather_words(ask, found, lineage, most)
     _gather_work(ask, found, lineage, most)
+    if root and not found.is_subagent:
+        found.plans = plans.gather(ask, root, session, now or found.upto, most=most)
+        _add_unapplied(found)
     return found
+
+
+def _add_unapplied(found: Facts) -> None:
+    """A decision of a plan that waits for its phase binds too, whoever made it; told once."""
+    known = {row[0] for row in found.decisions}
+    waiting = {row[0]: row for plan in found.plans for row in plan.unapplied}
+    found.unapplied = {key: row[5:] for key, row in waiting.items()}
+    added = [row[:5] for key, row in waiting.items() if key not in known]
+    found.all_decisions += len(added)
+    found.decisions = sorted([*found.decisions, *added], key=_number, reverse=True)
+
+
+def _number(decision: tuple[str, str, str, int, str | None]) -> int:
+    return int(decision[0].rpartition("-")[2])
 
 
 def _lineage(ask: Ask, session: str) -> Lineage:

@@ -7,6 +7,7 @@ what is in flight, the newest decision. Hook path.
 from __future__ import annotations
 
 from standfast import clock
+from standfast.wake import plan_sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def head(facts: Facts, voice: Voice) -> list[str]:
         return [first, f"You are a subagent of session {facts.session[:8]}{task}."]
     branch = f", branch {voice.quote(facts.branch)}" if facts.branch else ""
     forked = f" Forked from {facts.parent[:8]}." if facts.why == "fork" and facts.parent else ""
-    return [first, f"Session {facts.session[:8]}{branch}. No plan.{forked}"]
+    plan = plan_sections.told(facts, voice)
+    return [first, f"Session {facts.session[:8]}{branch}. {plan}{forked}"]
 
 
 def _asked(facts: Facts, voice: Voice) -> Section:
@@ -68,7 +70,7 @@ def _in_flight(facts: Facts, voice: Voice) -> Section:
             continue  # its subagent stands for it
         name = "subagent" if what == "agent" else voice.name(tool or "call")
         since = _since(clock.local_clock(at), state, cut_off=begun < facts.woke)
-        rank = len(lines) // _ABREAST
+        rank = len(lines) // (1 if facts.plans else _ABREAST)
         lines.append((rank, f"- {name} {voice.quote(words)}, {since}"))
     return "IN FLIGHT, end not recorded: do not start again", lines, 0
 
@@ -85,7 +87,12 @@ def _next(facts: Facts, voice: Voice) -> Section:
         return "", [], 0
     tasks = facts.tasks[: voice.size.items]
     waiting = "" if facts.is_answered else " The newest prompt has no recorded answer."
-    lines = [(0, f"NEXT: not recorded.{waiting}{' Task list:' if tasks else ''}")]
+    rest = f"{waiting}{' Task list:' if tasks else ''}"
+    lines = plan_sections.steps(facts, voice)
+    if not any(plan.next_step.strip() for plan in facts.plans):
+        lines.insert(0, (0, f"NEXT: not recorded.{rest}"))
+    elif rest:
+        lines.append((1, f"-{rest}"))
     for rank, (key, words, state) in enumerate(tasks):
         begun = " (begun)" if state == "in_progress" else ""
         lines.append((rank + 2, f"- {voice.name(key)}{begun} {voice.quote(words)}"))
@@ -96,7 +103,8 @@ def _decisions(facts: Facts, voice: Voice) -> Section:
     lines: Lines = []
     for age, (key, text, actor, at, origin) in enumerate(facts.decisions[: voice.size.vital]):
         unverified = ", unverified" if origin else ""
-        source = f"({voice.name(actor)}, {clock.local_clock(at)}{unverified})"
+        waits = plan_sections.unapplied(facts, key)
+        source = f"({voice.name(actor)}, {clock.local_clock(at)}{unverified}{waits})"
         rank = age + 1 if age else 0
         lines.append((rank, f"- {key} {voice.quote(text, voice.size.long)} {source}"))
     return "DECISIONS that bind you", lines[::-1], facts.all_decisions
@@ -150,4 +158,8 @@ def _others(facts: Facts, _voice: Voice) -> Section:
     return "", [(3, line)], 0
 
 
-SECTIONS = (_asked, _in_flight, _next, _decisions, _results, _changed, _missing, _others)
+SECTIONS = (
+    *(_asked, _in_flight, _next, plan_sections.ask_first, _decisions, plan_sections.done),
+    *(_results, _changed, plan_sections.gates, plan_sections.defects, plan_sections.files),
+    *(_missing, plan_sections.freshness, _others),
+)

@@ -24,7 +24,7 @@ def answer(call: Call, actor: str, wake: tuple[int, str] | None, tx: Writing) ->
         from standfast.wake import delivery  # most calls are owed nothing
 
         author, shown = call.author(actor), lambda: _shown(call)
-        text = delivery.give(tx, author, wake, call.payload.write, shown)
+        text = delivery.give(tx, author, wake, call.payload.write, shown, call.place.root)
         if call.role is not None:
             text = _with_role(call, tx, text)
         return _json(call, text, _briefed(text)), wake[0]

@@ -1,4 +1,4 @@
-"""The sessions, losses and switches that `status` lists, for people and as JSON."""
+"""The sessions, plans, losses and switches that `status` lists, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast import clock
 from standfast.clients import alive
 from standfast.protocol.text import one_line
+from standfast.surfaces.cli import plans_listed
 from standfast.wake import sessions
 
 if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
+    from standfast.wake.plans import Plan
     from standfast.wake.sessions import Session
 
 _DAY_US = 86_400 * clock.MICROSECONDS
@@ -25,6 +27,7 @@ class Known(NamedTuple):
     injected: int = 0
     gaps: tuple[tuple[int, str, int], ...] = ()
     off: bool = False
+    plans: tuple[Plan, ...] = ()
 
 
 def gather(context: Context, subdir: str, *, everything: bool) -> Known:
@@ -41,6 +44,7 @@ def gather(context: Context, subdir: str, *, everything: bool) -> Known:
         injected=sessions.injected_since(ask, now - _DAY_US),
         gaps=tuple(sessions.gaps_since(ask, now - _WEEK_US)),
         off=context.place.is_off,
+        plans=plans_listed.gather(context),
     )
 
 
@@ -70,12 +74,18 @@ def rows(context: Context, known: Known) -> list[str]:
         [("TOLD", f"{known.injected:,} characters to agents in 24 hours")] if known.injected else []
     )
     parts = [
+        *plans_listed.rows(context, known.plans),
         table(off, ("bad",)),
         table(lost, ("bad", "strong")),
         table(listed, ("good", "strong")),
         table(told, ("dim",)),
     ]
     return [part for part in parts if part]
+
+
+def needs(context: Context, known: Known) -> list[dict[str, object]]:
+    """What `status --json` prints of plans that go on only with a person."""
+    return plans_listed.needs(context, known.plans)
 
 
 def _words(session: Session) -> str:
@@ -104,6 +114,7 @@ def as_dict(known: Known) -> dict[str, object]:
             for facts, why, at in known.gaps
         ],
         "sessions": [_session_dict(session) for session in known.sessions],
+        "documents": [plans_listed.as_dict(plan) for plan in known.plans],
     }
 
 

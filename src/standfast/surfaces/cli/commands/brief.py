@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from standfast import clock
 from standfast.errors import NothingFound
 from standfast.protocol import ids
+from standfast.surfaces.cli import plans_listed
 from standfast.surfaces.cli.screen import json_line
 from standfast.wake import brief, facts, sessions
 from standfast.wake.delivery import make_nonce
@@ -30,7 +31,15 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     session = _session(context, arguments.session)
     ask = context.journal.query
     size = brief.MORE if arguments.more else brief.SHORT
-    found = facts.gather(ask, session.session, session.client, "asked", most=size.vital)
+    found = facts.gather(
+        ask,
+        session.session,
+        session.client,
+        "asked",
+        most=size.vital,
+        root=context.place.root,
+        now=clock.now_us(),
+    )
     text = brief.render(found, make_nonce(ask), size)
     print(json_line({**_as_dict(found), "text": text}) if context.json else text)
     return 0
@@ -71,7 +80,13 @@ def _as_dict(found: Facts) -> dict[str, object]:
         ],
         "tasks": [{"id": key, "words": words, "state": state} for key, words, state in found.tasks],
         "decisions": [
-            {"id": key, "text": text, "by": actor, "at": clock.rfc3339(at)}
+            {
+                "id": key,
+                "text": text,
+                "by": actor,
+                "at": clock.rfc3339(at),
+                "waits_for_phases": found.unapplied[key][0] if key in found.unapplied else None,
+            }
             for key, text, actor, at, _ in found.decisions
         ],
         "results": [
@@ -81,4 +96,5 @@ def _as_dict(found: Facts) -> dict[str, object]:
         "commits": [{"commit": commit, "subject": words} for commit, words, _ in found.commits],
         "edited": found.edited,
         "other_sessions": found.others,
+        "documents": [plans_listed.as_dict(plan) for plan in found.plans],
     }

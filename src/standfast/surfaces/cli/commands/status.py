@@ -42,7 +42,8 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     except NothingFound:
         known, found, last, count = listed.Known(), [], [], 0
     if context.json:
-        print(json_line({**_facts(context, found, last, count), **listed.as_dict(known)}))
+        facts = _facts(context, listed.needs(context, known), found, last, count)
+        print(json_line({**facts, **listed.as_dict(known)}))
     else:
         shown = found if arguments.all else found[-_SHOWN:]
         told = listed.rows(context, known)
@@ -51,13 +52,17 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _facts(
-    context: Context, found: list[Decision], last: list[Event], count: int
+    context: Context,
+    needs: list[dict[str, object]],
+    found: list[Decision],
+    last: list[Event],
+    count: int,
 ) -> dict[str, object]:
     return {
         "journal": context.place.folder,
         "events": count,
         "last_event_at": clock.rfc3339(last[0].at) if last else None,
-        "needs_you": [trouble.as_dict() for trouble in context.trouble],
+        "needs_you": [*(trouble.as_dict() for trouble in context.trouble), *needs],
         "decisions": [
             {
                 "id": d.id,

@@ -1,0 +1,196 @@
+"""What a brief tells of the plans that lead a session, section by section. Pure.
+
+Everything in a resumption section is text of a repository or a model: it is quoted, and a step in
+it is the plan's, never ours. The next step and the gate that is worked at rank before all else of
+it, because nobody can work on without them. Hook path.
+"""
+
+from __future__ import annotations
+
+from standfast.wake import plans
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.wake.facts import Facts
+    from standfast.wake.plans import Gate, Plan
+    from standfast.wake.sections import Lines, Section
+    from standfast.wake.voice import Voice
+
+_STEP = 200  # units of a next step: with it everything that is vital has room
+_NAME = 40
+_IN_ONE_LINE = 8  # gates
+
+
+def told(facts: Facts, voice: Voice) -> str:
+    """Which plans lead the session, for the head of the brief."""
+    if not facts.plans:
+        return "No plan."
+    first = facts.plans[0]
+    more = first.all_plans - 1
+    others = f" {more} more plan{'s' if more > 1 else ''}: below." if more else ""
+    name = f" {voice.quote(first.phase_name, _NAME)}" if first.phase_name.strip() else ""
+    return f"Plan {voice.name(first.file)}, phase {first.phase}{name}, {first.status}.{others}"
+
+
+def steps(facts: Facts, voice: Voice) -> Lines:
+    """What every plan says comes next, and what was being done."""
+    lines: Lines = []
+    size = voice.size.long if _is_long(voice) else _STEP
+    for place, plan in enumerate(facts.plans):
+        if plan.next_step.strip():
+            source = f"NEXT, as {voice.name(plan.file)} has it"
+            lines.append((2 * place, f"{source}: {voice.quote(plan.next_step, size)}"))
+        if plan.activity.strip():
+            words = f"- {_of(facts, plan, voice)}at work on {voice.quote(plan.activity)}"
+            lines.append((2 * place + 1, words))
+    return lines
+
+
+def ask_first(facts: Facts, voice: Voice) -> Section:
+    """What a person must decide before anything of it goes on."""
+    lines: Lines = []
+    for plan in facts.plans:
+        for gate, failed in plan.escalated[:1]:
+            which = f"{_of(facts, plan, voice)}gate {voice.name(gate)}"
+            how = f"failed {failed} times. Ask; do not run it again."
+            lines.append((0, f"NEEDS THE USER: {which} {how}"))
+    return "", lines, 0
+
+
+def done(facts: Facts, voice: Voice) -> Section:
+    """What agents have finished."""
+    return _listed(
+        facts,
+        "DONE by agents of the plan (quoted): do not redo",
+        lambda plan: [f"{voice.name(name)} {voice.quote(line)}" for name, line in plan.agents],
+        lambda plan: plan.all_agents,
+        voice,
+    )
+
+
+def gates(facts: Facts, voice: Voice) -> Section:
+    """The gate that is worked at, then the others."""
+    lines: Lines = []
+    for place, plan in enumerate(facts.plans):
+        whose = _of(facts, plan, voice)
+        rank = 2 * place
+        lines += [(rank, f"GATE {whose}{words}") for words in _at_work(plan, voice)]
+        others = [_gate(gate, voice) for gate in plan.gates[::-1] if gate[0] != plan.current_gate]
+        others += [f"{voice.name(name)} not begun" for name in _not_begun(plan)]
+        if others:
+            more = f"; {len(others) - _IN_ONE_LINE} more" if len(others) > _IN_ONE_LINE else ""
+            words = "; ".join(others[:_IN_ONE_LINE])
+            lines.append((rank + 3, f"GATES {whose}{words}{more}"))
+    return "", lines, 0
+
+
+def _not_begun(plan: Plan) -> list[str]:
+    """A gate whose first iteration was cut has been begun, without any score."""
+    return [name for name in plan.to_come if plan.unfinished is None or name != plan.unfinished[0]]
+
+
+def _at_work(plan: Plan, voice: Voice) -> list[str]:
+    """The current gate's last score, and the iteration that must be run again."""
+    weakest = f", weakest {voice.name(plan.lowest)}" if plan.lowest else ""
+    found = [
+        f"{_gate(gate, voice)}{weakest}" for gate in plan.gates if gate[0] == plan.current_gate
+    ]
+    if plan.unfinished is not None:
+        name, iteration, scores = plan.unfinished
+        cut = "cut by a compaction" if scores is None else f"{scores} of {plans.DIMENSIONS} scores"
+        which = f"{voice.name(name)} iteration {_of_most(iteration)}"
+        found.append(f"{which}, {cut}: run it again from its start")
+    return found
+
+
+def _gate(gate: Gate, voice: Voice) -> str:
+    name, iteration, score, _ = gate
+    band = plans.band(score)
+    which = "" if band == "PASS" else f" iteration {_of_most(iteration)},"
+    return f"{voice.name(name)}{which} {score:.10g} {band}"
+
+
+def _of_most(iteration: int) -> str:
+    most = plans.FAILING_AT_MOST
+    return f"{iteration} of {most}" if iteration <= most else f"{iteration}"
+
+
+def defects(facts: Facts, voice: Voice) -> Section:
+    """What gates found and nobody has resolved."""
+
+    def words(plan: Plan) -> list[str]:
+        known = [text for text in plan.defects if text != plan.primary]
+        first = [plan.primary] if plan.primary and plan.primary in plan.defects else []
+        return [
+            f"{'the worst: ' if text == plan.primary else ''}{voice.quote(text)}"
+            for text in (*first, *known)
+        ]
+
+    title = "OPEN DEFECTS (quoted)"
+    return _listed(facts, title, words, lambda plan: plan.all_defects, voice)
+
+
+def files(facts: Facts, voice: Voice) -> Section:
+    """What to read, and which parts of it; what for, where there is room."""
+
+    def words(plan: Plan) -> list[str]:
+        return [
+            voice.quote(path)
+            + (f", sections {voice.quote(parts)}" if parts else "")
+            + (f", for {voice.quote(why)}" if why and _is_long(voice) else "")
+            for path, parts, why in plan.files
+        ]
+
+    title = "READ, first what matters most (quoted)"
+    return _listed(facts, title, words, lambda plan: plan.all_files, voice)
+
+
+def _listed(
+    facts: Facts,
+    title: str,
+    words: Callable[[Plan], list[str]],
+    total: Callable[[Plan], int],
+    voice: Voice,
+) -> Section:
+    """A list of every plan, its first lines before the later ones of any."""
+    lines: Lines = [
+        (1 + place + number, f"- {_of(facts, plan, voice)}{each}")
+        for place, plan in enumerate(facts.plans)
+        for number, each in enumerate(words(plan)[: voice.size.items])
+    ]
+    return title, lines, sum(map(total, facts.plans))
+
+
+def freshness(facts: Facts, voice: Voice) -> Section:
+    """How old a section is, where it is not fresh, and what of it the model was not told yet."""
+    lines: Lines = []
+    for place, plan in enumerate(facts.plans):
+        name = voice.name(plan.file)
+        if plan.level != "FRESH":
+            words = f"{name} is {plan.level} ({plan.reason}): look what holds, bring it up to date."
+            lines.append((place + (1 if plan.level == "CRITICAL" else 2), words))
+        if plan.unacknowledged:
+            count = plan.unacknowledged
+            what = f"{count} compaction{'s' if count > 1 else ''}"
+            lines.append((place + 3, f"{name} holds {what} not yet acknowledged."))
+    return "", lines, 0
+
+
+def unapplied(facts: Facts, key: str) -> str:
+    """What is still to be done about a decision."""
+    if key not in facts.unapplied:
+        return ""
+    phases, there = facts.unapplied[key]
+    wanted = f", for phase {phases}" if phases else ""
+    return f"{wanted}, not applied yet{'' if there == key else f', in the plan {there}'}"
+
+
+def _is_long(voice: Voice) -> bool:
+    return voice.size.short > _STEP
+
+
+def _of(facts: Facts, plan: Plan, voice: Voice) -> str:
+    """Whose line it is, where several plans could be."""
+    return f"{voice.name(plan.file)}: " if len(facts.plans) > 1 else ""

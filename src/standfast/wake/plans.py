@@ -1,0 +1,216 @@
+"""Look: the live resumption sections that are at home in a checkout. Every read is bounded.
+
+Fields are taken out of a section by SQLite: a hook cannot afford to import the protocol. Where
+there is no section, one question is asked. Hook path.
+"""
+
+from __future__ import annotations
+
+from standfast.protocol import staleness
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from standfast.wake.facts import Ask
+
+    Gate = tuple[str, int, float, int]  # name, iterations, the last one's score, how many failed
+    # A decision as `Facts` has it, the phases that it waits for, and its id in the section.
+    Unapplied = tuple[str, str, str, int, str | None, str, str]
+
+MOST = 3  # documents of one checkout
+PASS, REVISE = 0.92, 0.85  # the bands of protocol.quality_gates, whose decimals cost too much here
+FAILING_AT_MOST = 3
+DIMENSIONS = 6
+_LONGEST = 4_000  # characters of any one text: no brief holds more of it
+_STATE = "value ->> '$.section.recovery_state."
+_CUT = "$.section.compaction_events.events[#-1]."
+_HISTORY = "'$.section.quality_trajectory.score_history'"
+
+_LIVE = f"""
+    FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'
+      AND {_STATE}workflow_status' IN ('ACTIVE', 'PAUSED')"""
+
+_PLANS = f"""
+    SELECT substr(key, 12), value ->> '$.root', {_STATE}workflow_status',
+      substr({_STATE}current_phase_name', 1, ?2), substr({_STATE}current_activity', 1, ?2),
+      substr({_STATE}next_step', 1, ?2), {_STATE}updated_at',
+      {_STATE}last_checkpoint', value ->> '$.section.quality_trajectory.current_gate',
+      substr(value ->> '$.section.quality_trajectory.lowest_dimension', 1, ?2),
+      substr(value ->> '$.section.defect_summary.last_gate_primary_defect', 1, ?2),
+      {_STATE}current_phase', value ->> '$.phase_at',
+      (SELECT count(*) FROM json_each(cells.value, '$.section.compaction_events.events') AS each
+        WHERE NOT ifnull(each.value ->> '$.acknowledged', 0)),
+      count(*) OVER (),
+      value ->> '$.pending.gate', value ->> '$.pending.iteration',
+      (SELECT count(*) FROM json_each(cells.value, '$.pending.scores')),
+      value ->> '{_CUT}active_gate', value ->> '{_CUT}active_gate_iteration',
+      ifnull((SELECT json_array_length(past.value) FROM json_each(cells.value, {_HISTORY}) AS past
+        WHERE past.key = cells.value ->> '{_CUT}active_gate'), 0)
+    {_LIVE} AND (?1 = '' OR value ->> '$.root' = ?1)
+    ORDER BY {_STATE}workflow_status', at DESC, key LIMIT ?3"""  # noqa: S608  # our own words
+
+# Of several gates the one that is worked at comes first.
+_GATES = f"""
+    SELECT substr(each.key, 1, ?2), json_array_length(each.value), each.value ->> '$[#-1]',
+      (SELECT count(*) FROM json_each(each.value) AS one WHERE one.value < {PASS})
+    FROM cells, json_each(cells.value, {_HISTORY}) AS each
+    WHERE cells.key = 'resumption:' || ?1 AND json_array_length(each.value) > 0
+    ORDER BY each.key IS cells.value ->> '$.section.quality_trajectory.current_gate' DESC,
+      each.id DESC LIMIT ?3"""  # noqa: S608  # our own words
+
+_TO_COME = f"""
+    SELECT substr(each.value, 1, ?2)
+    FROM cells, json_each(cells.value, '$.section.quality_trajectory.gates_remaining') AS each
+    WHERE cells.key = 'resumption:' || ?1 AND NOT EXISTS (
+      SELECT 1 FROM json_each(cells.value, {_HISTORY}) AS past WHERE past.key = each.value)
+    ORDER BY each.id LIMIT ?3"""  # noqa: S608  # our own words
+
+# A file is a bare path, or one with a priority; a bare one has its place for a priority.
+_FILES = """
+    SELECT substr(iif(each.type = 'object', each.value ->> '$.path', each.value), 1, ?2),
+      iif(each.type = 'object', substr(ifnull((SELECT group_concat(part.value, '; ')
+        FROM json_each(each.value, '$.sections') AS part), ''), 1, ?2), ''),
+      iif(each.type = 'object', substr(each.value ->> '$.purpose', 1, ?2), ''),
+      count(*) OVER ()
+    FROM cells, json_each(cells.value, '$.section.files_to_read') AS each
+    WHERE cells.key = 'resumption:' || ?1
+    ORDER BY iif(each.type = 'object', each.value ->> '$.priority', each.key + 1), each.id
+    LIMIT ?3"""
+
+_DEFECTS = """
+    SELECT substr(each.value, 1, ?2), count(*) OVER ()
+    FROM cells, json_each(cells.value, '$.section.defect_summary.unresolved_defects') AS each
+    WHERE cells.key = 'resumption:' || ?1 ORDER BY each.id LIMIT ?3"""
+
+_AGENTS = """
+    SELECT substr(each.key, 1, ?2), substr(each.value, 1, ?2), count(*) OVER ()
+    FROM cells, json_each(cells.value, '$.section.agent_summaries') AS each
+    WHERE cells.key = 'resumption:' || ?1 ORDER BY each.id DESC LIMIT ?3"""
+
+# Those of the plan itself: one that was only noted binds always, and is never applied.
+_UNAPPLIED = """
+    SELECT decisions.id, substr(decisions.text, 1, ?2), decisions.actor, decisions.at,
+      decisions.origin, substr(ifnull((SELECT group_concat(phase.value, ', ')
+        FROM json_each(each.value, '$.affects_phases') AS phase), ''), 1, 40),
+      ifnull(each.value ->> '$.id', '')
+    FROM cells, json_each(cells.value, '$.section.decision_log') AS each
+    JOIN decisions ON decisions.id = cells.value ->> ('$.decided[' || each.key || ']')
+    WHERE cells.key = 'resumption:' || ?1 AND NOT ifnull(each.value ->> '$.applied', 0)
+      AND (each.value ->> '$.gate' IS NOT NULL
+        OR json_array_length(each.value, '$.affects_phases') > 0)
+    ORDER BY each.id DESC LIMIT ?3"""
+
+# A compaction starts no session. One whose start is not known judges nothing.
+_START = """
+    SELECT events.at FROM sessions JOIN events ON events.seq = sessions.began
+    WHERE sessions.session = ? AND events.payload ->> 'source' IS NOT 'compact'"""
+
+
+class Plan:
+    """One live section, as far as a brief tells it; every text in it is somebody else's."""
+
+    __slots__ = (
+        *("file", "root", "status", "phase", "phase_name", "activity", "next_step", "updated_at"),
+        *("checkpoint", "current_gate", "lowest", "gates", "to_come", "unfinished", "defects"),
+        *("all_defects", "primary", "files", "all_files", "agents", "all_agents", "unapplied"),
+        *("unacknowledged", "level", "reason", "all_plans"),
+    )
+
+    file: str
+    root: str
+    status: str
+    phase: int
+    phase_name: str
+    activity: str
+    next_step: str
+    updated_at: str
+    checkpoint: str | None
+    current_gate: str | None
+    lowest: str | None
+    gates: list[Gate]
+    to_come: list[str]
+    unfinished: tuple[str, int, int | None] | None  # gate, iteration, how many scores are in
+    defects: list[str]
+    all_defects: int
+    primary: str | None
+    files: list[tuple[str, str, str]]  # path, sections, purpose
+    all_files: int
+    agents: list[tuple[str, str]]  # the newest first
+    all_agents: int
+    unapplied: list[Unapplied]
+    unacknowledged: int
+    level: str
+    reason: str
+    all_plans: int
+
+    @property
+    def escalated(self) -> list[tuple[str, int]]:
+        """The gates that a person must be asked about, and how often each has failed."""
+        return [
+            (name, failed)
+            for name, _, score, failed in self.gates
+            if score < PASS and failed >= FAILING_AT_MOST
+        ]
+
+
+def band(score: float) -> str:
+    """What follows from a score; a float is on the same side of a band as its decimals are."""
+    return "PASS" if score >= PASS else "REVISE" if score >= REVISE else "REJECTED"
+
+
+def gather(
+    ask: Ask, root: str, session: str | None, now: int, *, most: int, documents: int = MOST
+) -> list[Plan]:
+    """The live sections at home in *root* (anywhere, if that is empty), the active ones first."""
+    rows = ask(_PLANS, (root, _LONGEST, documents))
+    started = ask(_START, (session,)) if rows and session else []
+    return [_plan(ask, row, started, now, most) for row in rows]
+
+
+def _plan(
+    ask: Ask, row: tuple[object, ...], started: list[tuple[object, ...]], now: int, most: int
+) -> Plan:
+    found = Plan()
+    found.file, found.root, found.status, found.phase_name, *words = (str(x or "") for x in row[:7])
+    found.activity, found.next_step, found.updated_at = words
+    found.checkpoint, found.current_gate, found.lowest, found.primary = (
+        None if value is None else str(value) for value in row[7:11]
+    )
+    found.phase, phase_at, found.unacknowledged, found.all_plans = (
+        int(str(value or 0)) for value in row[11:15]
+    )
+    found.unfinished = _unfinished(*row[15:])
+    judged = staleness.judge(
+        found.updated_at,
+        now_us=now,
+        session_started_us=int(str(started[0][0])) if started else None,
+        phase_started_us=phase_at,
+    )
+    found.level, found.reason = judged.level, judged.reason
+    _gather_lists(ask, found, most)
+    return found
+
+
+def _unfinished(
+    gate: object, iteration: object, scores: object, cut: object, its: object, done: object
+) -> tuple[str, int, int | None] | None:
+    """What is scored in part; else what the last compaction cut, if it was not scored since."""
+    if gate is not None:
+        return str(gate), int(str(iteration)), int(str(scores))
+    if cut is None or its is None or int(str(done)) >= int(str(its)):
+        return None
+    return str(cut), int(str(its)), None
+
+
+def _gather_lists(ask: Ask, found: Plan, most: int) -> None:
+    bounds = (found.file, _LONGEST, most)
+    gates: list[tuple] = ask(_GATES, bounds)  # type: ignore[type-arg]  # as selected
+    found.gates = [(str(name), int(n), float(score), int(bad)) for name, n, score, bad in gates]
+    found.to_come = [str(name) for (name,) in ask(_TO_COME, bounds)]
+    files, defects, agents = (ask(sql, bounds) for sql in (_FILES, _DEFECTS, _AGENTS))
+    found.files = [(str(path), str(parts or ""), str(why or "")) for path, parts, why, _ in files]
+    found.defects = [str(text) for text, _ in defects]
+    found.agents = [(str(name), str(line)) for name, line, _ in agents]
+    found.all_files, found.all_defects, found.all_agents = (
+        int(str(rows[0][-1])) if rows else 0 for rows in (files, defects, agents)
+    )
+    found.unapplied = ask(_UNAPPLIED, bounds)  # type: ignore[assignment]  # as selected
