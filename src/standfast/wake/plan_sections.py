@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from standfast.wake.sections import Lines, Section
     from standfast.wake.voice import Voice
 
-_STEP = 200  # units of a next step: with it everything that is vital has room
-_NAME = 40
+_TIGHT = 160  # units of a step or a decision in a short brief: all that is vital has room then
+NAME = 40  # units of a branch or a phase, in a head that names a plan
 _IN_ONE_LINE = 8  # gates
 
 
@@ -29,33 +29,39 @@ def told(facts: Facts, voice: Voice) -> str:
         return "No plan."
     first = facts.plans[0]
     more = first.all_plans - 1
-    others = f" {more} more plan{'s' if more > 1 else ''}: below." if more else ""
-    name = f" {voice.quote(first.phase_name, _NAME)}" if first.phase_name.strip() else ""
+    others = f" {more} more, named in each of its lines." if more > 0 else ""
+    name = f" {voice.quote(first.phase_name, NAME)}" if first.phase_name.strip() else ""
     return f"Plan {voice.name(first.file)}, phase {first.phase}{name}, {first.status}.{others}"
 
 
 def steps(facts: Facts, voice: Voice) -> Lines:
     """What every plan says comes next, and what was being done."""
     lines: Lines = []
-    size = voice.size.long if _is_long(voice) else _STEP
     for place, plan in enumerate(facts.plans):
         if plan.next_step.strip():
-            source = f"NEXT, as {voice.name(plan.file)} has it"
-            lines.append((2 * place, f"{source}: {voice.quote(plan.next_step, size)}"))
+            rank = 2 * any(line.startswith("NEXT") for _, line in lines)
+            whose = "the plan" if plan is facts.plans[0] else voice.name(plan.file)
+            words = voice.quote(plan.next_step, longest(facts, voice))
+            lines.append((rank, f"NEXT, as {whose} has it: {words}"))
         if plan.activity.strip():
             words = f"- {_of(facts, plan, voice)}at work on {voice.quote(plan.activity)}"
             lines.append((2 * place + 1, words))
     return lines
 
 
+def longest(facts: Facts, voice: Voice) -> int:
+    """How much of one text that matters: a plan leaves a short brief less room for each."""
+    return min(voice.size.long, _TIGHT) if facts.plans and not _is_long(voice) else voice.size.long
+
+
 def ask_first(facts: Facts, voice: Voice) -> Section:
     """What a person must decide before anything of it goes on."""
     lines: Lines = []
-    for plan in facts.plans:
+    for place, plan in enumerate(facts.plans):
         for gate, failed in plan.escalated[:1]:
             which = f"{_of(facts, plan, voice)}gate {voice.name(gate)}"
             how = f"failed {failed} times. Ask; do not run it again."
-            lines.append((0, f"NEEDS THE USER: {which} {how}"))
+            lines.append((2 * place, f"NEEDS THE USER: {which} {how}"))
     return "", lines, 0
 
 
@@ -76,7 +82,8 @@ def gates(facts: Facts, voice: Voice) -> Section:
     for place, plan in enumerate(facts.plans):
         whose = _of(facts, plan, voice)
         rank = 2 * place
-        lines += [(rank, f"GATE {whose}{words}") for words in _at_work(plan, voice)]
+        for number, words in enumerate(_at_work(plan, voice)):
+            lines.append((rank + number, f"GATE {whose}{words}"))
         others = [_gate(gate, voice) for gate in plan.gates[::-1] if gate[0] != plan.current_gate]
         others += [f"{voice.name(name)} not begun" for name in _not_begun(plan)]
         if others:
@@ -92,17 +99,17 @@ def _not_begun(plan: Plan) -> list[str]:
 
 
 def _at_work(plan: Plan, voice: Voice) -> list[str]:
-    """The current gate's last score, and the iteration that must be run again."""
+    """The iteration that must be run again, and the current gate's last score."""
     weakest = f", weakest {voice.name(plan.lowest)}" if plan.lowest else ""
-    found = [
+    scored = [
         f"{_gate(gate, voice)}{weakest}" for gate in plan.gates if gate[0] == plan.current_gate
     ]
-    if plan.unfinished is not None:
-        name, iteration, scores = plan.unfinished
-        cut = "cut by a compaction" if scores is None else f"{scores} of {plans.DIMENSIONS} scores"
-        which = f"{voice.name(name)} iteration {_of_most(iteration)}"
-        found.append(f"{which}, {cut}: run it again from its start")
-    return found
+    if plan.unfinished is None:
+        return scored
+    name, iteration, scores = plan.unfinished
+    cut = "cut by a compaction" if scores is None else f"{scores} of {plans.DIMENSIONS} scores"
+    which = f"{voice.name(name)} iteration {_of_most(iteration)}"
+    return [f"{which}, {cut}: run it again from its start", *scored]
 
 
 def _gate(gate: Gate, voice: Voice) -> str:
@@ -188,9 +195,9 @@ def unapplied(facts: Facts, key: str) -> str:
 
 
 def _is_long(voice: Voice) -> bool:
-    return voice.size.short > _STEP
+    return voice.size.short > _TIGHT
 
 
 def _of(facts: Facts, plan: Plan, voice: Voice) -> str:
-    """Whose line it is, where several plans could be."""
-    return f"{voice.name(plan.file)}: " if len(facts.plans) > 1 else ""
+    """Whose line it is, if it is not the first plan's."""
+    return "" if plan is facts.plans[0] else f"{voice.name(plan.file)}: "

@@ -90,7 +90,7 @@ _AGENTS = """
 _UNAPPLIED = """
     SELECT decisions.id, substr(decisions.text, 1, ?2), decisions.actor, decisions.at,
       decisions.origin, substr(ifnull((SELECT group_concat(phase.value, ', ')
-        FROM json_each(each.value, '$.affects_phases') AS phase), ''), 1, 40),
+        FROM json_each(each.value, '$.affects_phases') AS phase), ''), 1, 24),
       ifnull(each.value ->> '$.id', '')
     FROM cells, json_each(cells.value, '$.section.decision_log') AS each
     JOIN decisions ON decisions.id = cells.value ->> ('$.decided[' || each.key || ']')

@@ -40,7 +40,8 @@ def head(facts: Facts, voice: Voice) -> list[str]:
     if facts.is_subagent:
         task = f", begun for {voice.quote(facts.label)}" if facts.label else ""
         return [first, f"You are a subagent of session {facts.session[:8]}{task}."]
-    branch = f", branch {voice.quote(facts.branch)}" if facts.branch else ""
+    limit = plan_sections.NAME if facts.plans else None
+    branch = f", branch {voice.quote(facts.branch, limit)}" if facts.branch else ""
     forked = f" Forked from {facts.parent[:8]}." if facts.why == "fork" and facts.parent else ""
     plan = plan_sections.told(facts, voice)
     return [first, f"Session {facts.session[:8]}{branch}. {plan}{forked}"]
@@ -101,12 +102,13 @@ def _next(facts: Facts, voice: Voice) -> Section:
 
 def _decisions(facts: Facts, voice: Voice) -> Section:
     lines: Lines = []
+    limit = plan_sections.longest(facts, voice)
     for age, (key, text, actor, at, origin) in enumerate(facts.decisions[: voice.size.vital]):
         unverified = ", unverified" if origin else ""
         waits = plan_sections.unapplied(facts, key)
         source = f"({voice.name(actor)}, {clock.local_clock(at)}{unverified}{waits})"
         rank = age + 1 if age else 0
-        lines.append((rank, f"- {key} {voice.quote(text, voice.size.long)} {source}"))
+        lines.append((rank, f"- {key} {voice.quote(text, limit)} {source}"))
     return "DECISIONS that bind you", lines[::-1], facts.all_decisions
 
 
