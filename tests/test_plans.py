@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from copy import copy
 from decimal import Decimal
 from pathlib import Path
@@ -123,7 +124,7 @@ def test_everything_of_a_section_is_told_in_its_order() -> None:
 
 
 def test_nothing_is_told_of_what_a_section_does_not_say() -> None:
-    nothing = dict.fromkeys(("gates", "to_come", "defects", "files", "agents"), [])
+    nothing: Any = {name: [] for name in ("gates", "to_come", "defects", "files", "agents")}
     none = dict.fromkeys(("current_gate", "lowest", "primary"))
     bare = plan(phase_name=" ", activity="", next_step=" \n", **nothing, **none)
 
@@ -378,3 +379,480 @@ def test_the_longest_of_everything_leaves_room_for_the_vital(letter: str, count:
     assert units(text) <= 2_000
     assert vital(led) <= set(text.split("\n")), text
     assert units(brief.render(led, "M2XD", brief.MORE)) <= 10_000
+
+
+# From the journal.
+
+
+@pytest.fixture
+def claude(repo: Path) -> Claude:
+    claude = Claude(repo)
+    claude("SessionStart", source="startup")
+    claude("UserPromptSubmit", prompt="go on with the headers")
+    claude("Stop")
+    return claude
+
+
+def now(**changes: Any) -> samples.Recovery:
+    """The state of a section that is written at this moment."""
+    return samples.LATER._replace(updated_at=clock.rfc3339(clock.now_us()), **changes)
+
+
+def begin(claude: Claude, state: Resumption | None = None, file: str = FILE) -> None:
+    with claude.journal.writing() as tx:
+        resumption.begin(tx, file, str(claude.root), state or samples.lived(), LEAD)
+
+
+def fire(claude: Claude, *triggers: Any, by: Author = LEAD, file: str = FILE) -> None:
+    with claude.journal.writing() as tx:
+        for trigger in triggers:
+            resumption.fire(tx, file, trigger, by)
+
+
+def gate(name: str, value: str) -> Any:
+    return samples.iteration(name, value, state=now())
+
+
+def score(claude: Claude, name: str, *dimensions: str) -> None:
+    scores = dict.fromkeys(dimensions, Decimal("0.9"))
+    with claude.journal.writing() as tx:
+        resumption.score(tx, FILE, name, scores, LEAD)
+
+
+def plain(text: str) -> str:
+    return FENCE.sub(r"“\1”", text)
+
+
+def by_plan(claude: Claude) -> None:
+    """A section in its second phase, its second gate at work."""
+    begin(claude)
+    summary = Summary("header-applicator", "DONE", "403 files")
+    fire(claude, PhaseStart(now()), AgentCompletion(now(), summary))
+    fire(claude, gate("qg-1", "0.94"), gate("qg-2", "0.90"), gate("qg-2", "0.88"))
+
+
+@pytest.mark.req("RES-02", "WAKE-01", "WAKE-06")
+def test_woken_session_is_told_its_plan(claude: Claude) -> None:
+    by_plan(claude)
+
+    text = plain(claude.wakes("compact"))
+
+    for words in (
+        "Plan ORCHESTRATION.yaml, phase 2 “headers”, ACTIVE.",
+        "NEXT, as the plan has it: “apply the headers”",
+        "- at work on “phase-2-agent-execution”",
+        "- header-applicator “DONE. 403 files.”",
+        "- audit-executor “PASS. All compatible.”",
+        "GATE qg-2 iteration 2 of 3, 0.88 REVISE, weakest completeness",
+        "GATES qg-1 0.94 PASS",
+        "- the worst: “D-2”",
+        "- “PLAN.md”, sections “phase 1”",
+        "- “ORCHESTRATION.yaml”",
+        "ORCHESTRATION.yaml holds 1 compaction not yet acknowledged.",
+        "“go on with the headers”",
+    ):
+        assert text.count(words) == 1, words
+    assert "No plan." not in text
+    assert "NEXT: not recorded" not in text
+    assert not re.search(r" is (FRESH|STALE|CRITICAL) ", text)
+
+
+@pytest.mark.req("WAKE-06", "WAKE-08")
+def test_only_the_session_that_a_plan_leads_is_told_of_it(
+    claude: Claude, repo: Path, tmp_path: Path
+) -> None:
+    by_plan(claude)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "x"], cwd=repo, check=True)
+    elsewhere = tmp_path / "elsewhere"
+    subprocess.run(["git", "worktree", "add", "-q", elsewhere], cwd=repo, check=True)
+    other = Claude(elsewhere, "other")
+    claude.begins("Agent", description="audit", prompt="look", subagent_type="x")
+    claude("SubagentStart", agent_id="agent1", agent_type="x")
+
+    for text in (
+        other.wakes("compact") or other.wakes("compact"),
+        claude.wakes("compact", agent_id="agent1"),
+    ):
+        assert text.startswith("[standfast ")
+        assert "headers" not in text.replace("go on with the headers", "")
+        assert "qg-2" not in text
+        assert "Plan " not in text
+
+
+def test_plan_that_is_over_leads_nobody(claude: Claude, cli: Cli) -> None:
+    by_plan(claude)
+    fire(claude, PhaseStart(now(workflow_status="PAUSED")))
+    assert "phase 2 “headers”, PAUSED." in plain(claude.wakes("compact"))
+    for status in ("COMPLETE", "FAILED", "CANCELLED"):
+        fire(claude, PhaseStart(now(workflow_status=status)))
+        assert "No plan." in claude.wakes("compact")
+    assert "PLAN" not in cli("status", cwd=claude.root).stdout
+
+
+def test_active_plan_comes_before_one_that_rests(claude: Claude) -> None:
+    begin(claude, file="a.yaml")
+    begin(claude)
+    fire(claude, PhaseStart(now(workflow_status="PAUSED")))
+    fire(claude, PhaseStart(now(next_step="the other one")), file="a.yaml")
+
+    text = plain(claude.wakes("compact"))
+
+    assert "Plan a.yaml, phase 2 “headers”, ACTIVE. 1 more, named in each of its lines." in text
+    assert "NEXT, as the plan has it: “the other one”" in text
+    assert "NEXT, as ORCHESTRATION.yaml has it: “apply the headers”" in text
+
+
+@pytest.mark.req("WAKE-01")
+def test_decision_is_told_once_and_says_that_it_waits(claude: Claude) -> None:
+    with claude.journal.writing() as tx:
+        decisions.note(tx, "keep the cookie", LEAD)
+    begin(claude)
+    later = CrossPhaseDecision(now(), Decision("no vendoring", "size", (4, 5)))
+    fire(claude, later, by=Author(session="another"))
+    done = CrossPhaseDecision(now(), Decision("tabs", "taste", (1,), applied=True))
+    fire(claude, done)
+    with claude.journal.writing() as tx:
+        resumption.catch_up(tx, LEAD)
+
+    text = plain(claude.wakes("compact"))
+
+    lines = re.findall(r"^- (RD-\d+) “(.*?)” \(\w+, \d\d:\d\d(.*)\)$", text, re.MULTILINE)
+    unverified = ", unverified, for phase 2, 3, not applied yet, in the plan RD-001"
+    assert lines == [
+        ("RD-001", "keep the cookie", ""),
+        ("RD-002", "keep SPDX", unverified),
+        ("RD-003", "no vendoring", ", for phase 4, 5, not applied yet"),
+        ("RD-004", "tabs", ""),
+    ]
+    assert "more not shown" not in text
+
+
+@pytest.mark.req("WAKE-01")
+def test_decision_of_a_gate_waits_until_it_is_applied(claude: Claude) -> None:
+    begin(claude)
+    said = Decision("pin it", "drift")
+    fire(claude, samples.iteration("qg-1", "0.93", said, state=now()))
+
+    assert "“pin it” (claude, " in plain(claude.wakes("compact"))
+    assert re.search(r"“pin it” .*, not applied yet\)", plain(claude.wakes("compact")))
+    fire(claude, CrossPhaseDecision(now(), samples.Applied("RD-002")))
+    assert "“pin it”" in plain(claude.wakes("compact"))
+    assert not re.search(r"“pin it” .*not applied yet", plain(claude.wakes("compact")))
+
+
+@pytest.mark.req("WAKE-01")
+def test_iteration_that_was_cut_is_run_again_until_it_is_scored(claude: Claude) -> None:
+    by_plan(claude)
+    score(claude, "qg-2", "evidence", "traceability")
+    scored = plain(claude.wakes("compact"))
+    cut = Compaction(clock.rfc3339(clock.now_us()), "auto", None, 2, "qg-2", 3)
+    fire(claude, CompactionEvent(now(), cut))
+    compacted = plain(claude.wakes("compact"))
+    fire(claude, gate("qg-2", "0.89"))
+    ended = plain(claude.wakes("compact"))
+
+    again = "run it again from its start"
+    assert f"GATE qg-2 iteration 3 of 3, 2 of 6 scores: {again}\nGATE qg-2 iteration 2" in scored
+    assert f"GATE qg-2 iteration 3 of 3, cut by a compaction: {again}" in compacted
+    assert again not in ended.replace("do not run it again.", "")
+    assert "NEEDS THE USER: gate qg-2 failed 3 times. Ask; do not run it again." in ended
+    assert "holds 2 compactions not yet acknowledged" in ended
+
+
+@pytest.mark.req("RES-10")
+def test_old_section_is_judged_by_the_start_of_the_session(claude: Claude) -> None:
+    begin(claude)
+    fire(claude, PhaseStart(samples.LATER))
+
+    text = claude.wakes("compact")
+
+    assert "ORCHESTRATION.yaml is CRITICAL (last updated before this session began): " in text
+    fire(claude, PhaseStart(now()))
+    assert " is CRITICAL " not in claude.wakes("compact")
+    # One whose start is not known judges nothing, and what a compaction starts is no session.
+    ask = claude.journal.query
+    hour = clock.now_us() + 3_600 * clock.MICROSECONDS
+    levels = [
+        plans.gather(ask, str(claude.root), who, at, most=5)[0].level
+        for who, at in ((SESSION, clock.now_us()), ("nobody", clock.now_us()), (None, hour))
+    ]
+    assert levels == ["FRESH", "FRESH", "STALE"]
+
+
+def test_session_that_is_known_from_its_compaction_on_has_no_start(repo: Path) -> None:
+    claude = Claude(repo)
+    claude("SessionStart", source="compact")
+    begin(claude)
+
+    text = claude.wakes("compact")
+
+    assert "ORCHESTRATION.yaml is STALE (not updated since the current phase began): " in text
+
+
+def huge() -> Resumption:
+    state = samples.lived()
+    section = state.section
+    names = [f"thing-{number} thing" for number in range(500)]
+    section["agent_summaries"] = dict.fromkeys(names, "DONE. x.")
+    section["files_to_read"] = [
+        {"path": name, "priority": 500 - number, "purpose": "p", "sections": ["a", "b"]}
+        for number, name in enumerate(names)
+    ]
+    section["defect_summary"]["unresolved_defects"] = names
+    section["quality_trajectory"]["score_history"] = {name: [0.5] * 2 for name in names}
+    section["quality_trajectory"]["current_gate"] = names[7]
+    section["quality_trajectory"]["gates_remaining"] = [*names, "one more"]
+    section["recovery_state"]["next_step"] = "word " * 20_000
+    return state
+
+
+@pytest.mark.req("WAKE-02")
+def test_huge_section_makes_a_brief_no_longer(claude: Claude, cli: Cli) -> None:
+    begin(claude, huge())
+
+    text = plain(claude.wakes("compact"))
+    more = cli("brief", "--more", cwd=claude.root).stdout
+    found = facts.gather(
+        claude.journal.query, SESSION, "claude", "asked", most=30, root=str(claude.root)
+    )
+
+    assert units(text) <= 2_000
+    assert units(more) <= 10_000
+    assert "- “thing-499 thing”, sections “a; b”" in text  # of the highest priority
+    assert "GATE “thing-7 thing” iteration 2 of 3, 0.5 REJECTED" in text
+    assert re.search(r"do not redo, 49\d more not shown", text)
+    (its,) = found.plans
+    assert [len(getattr(its, name)) for name in ("agents", "files", "defects", "gates")] == [30] * 4
+    assert its.to_come == ["one more"]
+    assert len(its.next_step) == 4_000
+
+
+@pytest.mark.req("WAKE-02")
+def test_no_question_walks_through_everything(claude: Claude) -> None:
+    by_plan(claude)
+    asked: list[str] = []
+
+    def ask(sql: str, values: Any = ()) -> list[tuple[Any, ...]]:
+        asked.append(sql)
+        return claude.journal.query(sql, values)
+
+    plans.gather(ask, str(claude.root), SESSION, clock.now_us(), most=5)
+    with_plan = len(asked)
+    plans.gather(ask, "/elsewhere", SESSION, clock.now_us(), most=5)
+
+    assert len(asked) == with_plan + 1  # without a plan it is one question
+    for sql in asked:
+        values = [None] * (3 if "?3" in sql else 1)
+        for *_, how in claude.journal.connection.execute(f"EXPLAIN QUERY PLAN {sql}", values):
+            assert not re.match(r"SCAN (?:cells|events|decisions|sessions)\b", how), sql
+
+
+# From outside.
+
+REST = """\
+# the orchestrator's own file
+workflow: {id: wf-7, status: ACTIVE}
+pipelines:
+  - id: main
+    current_phase: 9
+    phases: [{id: 9, name: far ahead, status: in_progress}]
+quality_gates: {qg-9: {status: pending}}
+checkpoints: {latest_id: CP-042}
+"""
+AFTER = """\
+agents:  # and after it
+  - {id: stranger, status: complete, finding: nothing of the section}
+"""
+
+
+def written(claude: Claude, cli: Cli) -> tuple[Path, str]:
+    """A file whose section has lived, long ago by any clock, and the section alone."""
+    by_plan(claude)
+    later = CrossPhaseDecision(samples.LATER, Decision("no vendoring", "size", (4,)))
+    fire(claude, later)
+    file = claude.root / FILE
+    file.write_text(REST, encoding="utf-8")
+    assert cli("status", cwd=claude.root).returncode == 0
+    text = file.read_text(encoding="utf-8")
+    at = text.index("resumption:")
+    file.write_text(text + AFTER, encoding="utf-8")
+    return file, text[at:]
+
+
+def unstamped(text: str) -> str:
+    """Without the nonce and the times of the day."""
+    mark = text[11:15]
+    assert text.startswith(f"[standfast {mark} · ")
+    return re.sub(r"\d\d:\d\d(:\d\d)?", "T", text.replace(mark, "NNNN"))
+
+
+@pytest.mark.req("RES-02")
+def test_brief_is_the_same_when_all_but_the_section_is_removed(claude: Claude, cli: Cli) -> None:
+    file, section = written(claude, cli)
+    said = [cli("brief", cwd=claude.root).stdout, cli("brief", "--more", cwd=claude.root).stdout]
+    woken = claude.wakes("compact")
+    assert "qg-9" not in woken
+
+    file.write_text(section, encoding="utf-8")
+
+    again = [cli("brief", cwd=claude.root).stdout, cli("brief", "--more", cwd=claude.root).stdout]
+    assert [unstamped(text) for text in again] == [unstamped(text) for text in said]
+    assert unstamped(claude.wakes("compact")) == unstamped(woken)
+    assert file.read_text(encoding="utf-8").startswith("resumption:")
+
+
+@pytest.mark.req("RES-02")
+def test_section_alone_orients_a_session_that_never_saw_the_rest(
+    claude: Claude, cli: Cli, tmp_path: Path
+) -> None:
+    fresh = {name: Claude(tmp_path / name) for name in ("whole", "alone")}
+    for each in fresh.values():
+        subprocess.run(["git", "init", "-q", each.root], check=True)
+        each("SessionStart", source="startup")
+        each("UserPromptSubmit", prompt="where were we?")
+    file, section = written(claude, cli)
+    told = []
+    for name, text in (("whole", file.read_text(encoding="utf-8")), ("alone", section)):
+        (fresh[name].root / FILE).write_text(text, encoding="utf-8")
+        assert cli("status", cwd=fresh[name].root).returncode == 0
+        told.append(unstamped(fresh[name].wakes("compact")))
+
+    assert told[0] == told[1]
+    for words in (
+        "phase 2 «NNNN headers NNNN», ACTIVE",
+        "NEXT, as the plan has it: «NNNN apply the headers NNNN»",
+        "«NNNN PLAN.md NNNN», sections «NNNN phase 1 NNNN»",
+        "GATE qg-2 iteration 2 of 3, 0.88 REVISE",
+        "«NNNN no vendoring NNNN»",
+        "for phase 4, not applied yet",
+        "header-applicator «NNNN DONE. 403 files. NNNN»",
+        "the worst: «NNNN D-2 NNNN»",
+    ):
+        assert words in told[1], words
+
+
+@pytest.mark.req("WAKE-01")
+def test_status_has_a_line_for_each_plan(claude: Claude, cli: Cli) -> None:
+    by_plan(claude)
+
+    said = cli("status", cwd=claude.root).stdout
+
+    (line,) = (each for each in said.splitlines() if each.startswith("PLAN"))
+    words = "phase 2 headers, ACTIVE, qg-2 iteration 2: 0.88, updated just now"
+    assert line.split(maxsplit=2) == ["PLAN", FILE, words]
+    assert "NEEDS YOU" not in said
+    fire(claude, PhaseStart(samples.LATER))
+    score(claude, "qg-2", "evidence")
+    said = cli("status", cwd=claude.root).stdout
+    assert re.search(
+        r"qg-2 iteration 3: 1 of 6 scores, updated \d+ days ago, STALE$", said, re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (59, "updated just now"),
+        (60, "updated 1 min ago"),
+        (119 * 60, "updated 119 min ago"),
+        (120 * 60, "updated 2 h ago"),
+        (47 * 3_600, "updated 47 h ago"),
+        (48 * 3_600, "updated 2 days ago"),
+        (-400, "updated in the future"),
+    ],
+)
+def test_age_is_told_in_the_unit_that_people_use(seconds: int, words: str) -> None:
+    from standfast.surfaces.cli import plans_listed
+
+    at = clock.now_us() - seconds * clock.MICROSECONDS
+    assert plans_listed._age(clock.rfc3339(at)) == words
+    assert plans_listed._age("yesterday") == "updated nobody knows when"
+
+
+@pytest.mark.req("RES-10")
+def test_status_says_what_needs_a_person(claude: Claude, cli: Cli) -> None:
+    begin(claude)
+    fire(claude, PhaseStart(samples.LATER))
+    mine = {"CLAUDE_CODE_SESSION_ID": SESSION, "CLAUDECODE": "1"}
+
+    critical = cli("status", cwd=claude.root, env=mine).stdout
+    anybody = cli("status", cwd=claude.root).stdout
+    fire(claude, *(gate("qg-1", "0.9") for _ in range(2)))
+    escalated = cli("status", cwd=claude.root)
+    facts_told = json.loads(cli("status", "--json", cwd=claude.root).stdout)
+
+    reason = "its resumption section is CRITICAL: last updated before this session began"
+    assert re.search(rf"^NEEDS YOU +{FILE} +{reason}$", critical, re.MULTILINE)
+    assert "NEEDS YOU" not in anybody
+    words = "gate qg-1 failed 3 times: say how it goes on"
+    assert re.search(rf"^NEEDS YOU +{FILE} +{words}$", escalated.stdout, re.MULTILINE)
+    (needed,) = facts_told["needs_you"]
+    assert (needed["file"], needed["problem"], needed["code"]) == (FILE, words, None)
+    assert [each["needs_you"] for each in facts_told["documents"]] == [words]
+
+
+def test_plan_of_another_checkout_is_listed_where_it_is(
+    claude: Claude, cli: Cli, tmp_path: Path, repo: Path
+) -> None:
+    by_plan(claude)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "x"], cwd=repo, check=True)
+    elsewhere = tmp_path / "elsewhere"
+    subprocess.run(["git", "worktree", "add", "-q", elsewhere], cwd=repo, check=True)
+
+    said = cli("status", cwd=elsewhere).stdout
+
+    assert re.search(rf"^PLAN +{re.escape(str(repo / FILE))} +phase 2 headers", said, re.MULTILINE)
+
+
+def test_facts_of_a_plan_are_told_as_json(claude: Claude, cli: Cli) -> None:
+    by_plan(claude)
+    score(claude, "qg-2", "evidence")
+
+    (found,) = json.loads(cli("brief", "--json", cwd=claude.root).stdout)["documents"]
+    (listed,) = json.loads(cli("status", "--json", cwd=claude.root).stdout)["documents"]
+
+    assert found == listed
+    assert found.pop("updated_at").endswith("Z")
+    assert found == {
+        "file": FILE,
+        "root": os.path.realpath(claude.root),
+        "phase": 2,
+        "phase_name": "headers",
+        "status": "ACTIVE",
+        "activity": "phase-2-agent-execution",
+        "next_step": "apply the headers",
+        "staleness": {"level": "FRESH", "reason": "updated in this phase"},
+        "last_checkpoint": found["last_checkpoint"],
+        "current_gate": "qg-2",
+        "gates": [
+            {"gate": "qg-1", "iteration": 2, "score": 0.94, "band": "PASS"},
+            {"gate": "qg-2", "iteration": 2, "score": 0.88, "band": "REVISE"},
+        ],
+        "gates_to_come": [],
+        "run_again": {"gate": "qg-2", "iteration": 3, "scores": 1},
+        "lowest_dimension": "completeness",
+        "unresolved_defects": ["D-2"],
+        "primary_defect": "D-2",
+        "files_to_read": [
+            {"path": "PLAN.md", "sections": "phase 1", "purpose": "the plan"},
+            {"path": FILE, "sections": "", "purpose": ""},
+        ],
+        "agents": [
+            {"agent": "header-applicator", "summary": "DONE. 403 files."},
+            {"agent": "audit-executor", "summary": "PASS. All compatible."},
+        ],
+        "unacknowledged_compactions": 1,
+        "needs_you": None,
+    }
+
+
+def test_status_loads_no_rules_of_the_protocol(claude: Claude) -> None:
+    """It starts within six bare interpreters only without them."""
+    code = (
+        "import sys; from standfast.surfaces.cli import main; main(['status']);"
+        "sys.exit(any('resumption' in m or 'quality' in m for m in sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=claude.root, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done
