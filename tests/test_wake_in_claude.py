@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+import resumption_samples
 from claude_world import VERSIONS, World
+from standfast.protocol.resumption import apply
+from standfast.protocol.yaml_writing import write
 from standfast.testing.rig.claude import Claude
 from standfast.testing.rig.model import Model
 from standfast.testing.rig.script import Reply, Rule
@@ -96,6 +99,34 @@ def test_two_sessions_at_once_never_see_each_others_work(client: World) -> None:
         assert {f"Paint it {name}.", f"{name} it is", f"only {name}"} <= fenced(said)
         assert other not in said
         assert "1 other session at work in this repository" in said
+
+
+@pytest.mark.req("RES-02", "WAKE-01", "WAKE-06")
+def test_plan_of_the_checkout_is_told_after_a_compaction(client: World) -> None:
+    file = Path(client.place.project, "ORCHESTRATION.yaml")
+    section = apply(resumption_samples.lived(), resumption_samples.iteration("qg-1", "0.88"))
+    text = write({"resumption": section.section})
+    file.write_text(f"workflow: {{id: wf-1}}\n{text}", encoding="utf-8")
+    with (
+        Model([Rule(always=True, reply=Reply(text="Done."))]) as model,
+        Claude(client.program, client.place, model.url, client.extra) as claude,
+    ):
+        claude.start()
+        claude.send("Go on with the plan.")
+        client.standfast("status")  # whoever comes by takes the section over
+        claude.send("/compact")
+        claude.send("Where were we?")
+        claude.end()
+        before, after = (asked(model, words) for words in ("Go on with the plan", "Where were we?"))
+
+    assert "[standfast " not in before
+    assert after.count("[standfast ") == 1
+    said = told(after)
+    assert "Plan ORCHESTRATION.yaml, phase 2 «" in said
+    assert "NEXT, as the plan has it: «" in said
+    assert {"headers", "apply the headers", "PLAN.md", "keep SPDX"} <= fenced(said)
+    assert "GATE qg-1 iteration 2 of 3, 0.88 REVISE" in said
+    assert len(client.events("--kind", "brief.given")) == 1
 
 
 def work_of(name: str) -> list[Rule]:
