@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+import resumption_samples
 from claude_calls import Claude
 from standfast.clients import launcher
-from standfast.journal import decisions
+from standfast.journal import decisions, resumption
 from standfast.journal.author import Author
 from standfast.wake import brief, facts
 from standfast.wake.delivery import make_nonce
@@ -124,20 +125,32 @@ TITLES = (
     "DECISIONS that bind you",
     "LAST RESULTS",
     "CHANGED (git status tells what is not committed)",
+    "DONE by agents of the plan (quoted): do not redo",
+    "OPEN DEFECTS (quoted)",
+    "READ, first what matters most (quoted)",
 )
 WOKE = "your context was compacted|you were resumed|as you asked|you were forked from.*session"
 ODD = "ended in the background, how is not recorded|refused or stopped, .* not recorded"
+WAITS = r", not applied yet(?:, in the plan RD-001)?"
+GATE = r"(?:[A-Za-z.]+|Q|NNNN)"
+SCORED = rf"{GATE}(?: iteration \d+(?: of 3)?,)? [\d.]+ (?:PASS|REVISE|REJECTED)"
 FORMS = (  # Q is a fence, N the nonce
     rf"\[standfast N · records up to {TIME}:\d\d · (?:{WOKE})\]",
     rf"\(standfast N · adds to the brief above · (?:records up to {TIME}:\d\d|nothing .* since)\)",
     r"Session 8f2c0000(?:, branch Q)?\. No plan\.",
+    rf"Session 8f2c0000(?:, branch Q)?\. Plan {GATE}, phase 1(?: Q)?, ACTIVE\.",
+    rf"NEXT, as the plan has it: Q|- at work on Q|- {GATE} Q",
+    rf"NEEDS THE USER: gate {GATE} failed 3 times\. Ask; do not run it again\.",
+    rf"GATE {GATE} iteration 2 of 3, 1 of 6 scores: run it again from its start",
+    rf"GATE {SCORED}, weakest {GATE}|GATES {SCORED}; {GATE} not begun",
+    rf"- (?:the worst: )?Q|- Q, sections Q(?:, for Q)?|{GATE} is CRITICAL \([a-z ]*\): look .* date\.",
     r"You are a subagent of session 8f2c0000(?:, begun for Q)?\.",
     *(rf"{re.escape(title)}(?:, \d+ more not shown)?" for title in TITLES),
     rf" (?:{TIME} )?Q",
     rf"- (?:{NAMES}|Q) Q, (?:since {TIME}(?:, in the background)?|begun {TIME}, cut off: look .*)",
     r"NEXT: not recorded\.(?: The newest prompt has no recorded answer\.)?(?: Task list:)?",
     rf"- (?:{NAMES}|Q)(?: \(begun\))? Q",
-    rf"- RD-\d{{3,}} Q \((?:{NAMES}|Q), {TIME}(?:, unverified)?\)",
+    rf"- RD-\d{{3,}} Q \((?:{NAMES}|Q), {TIME}(?:, unverified)?(?:, for phase 2{WAITS})?\)",
     rf"- {TIME} (?:subagent )?Q: (?:ended(?:, Q)?|failed(?: \d{{1,3}})?, Q|{ODD})",
     r"- commit [0-9a-f]{7} Q",
     r"- edited Q",
@@ -220,10 +233,12 @@ def whole_brief(claude: Claude, agent: str = "claude") -> str:
     """Everything that could be told, with the nonce planted into every word of it."""
     ask = claude.journal.query
     mark = make_nonce(ask)
-    found = facts.gather(ask, claude.session, agent, "asked", most=80)
-    for name in facts.Facts.__slots__:
-        if name not in {"session", "client", "agent", "why"}:
-            setattr(found, name, _planted(getattr(found, name), mark))
+    root = str(claude.root)
+    found = facts.gather(ask, claude.session, agent, "asked", most=80, root=root)
+    for told in (found, *found.plans):
+        for name in type(told).__slots__:
+            if name not in {"session", "client", "agent", "why"}:
+                setattr(told, name, _planted(getattr(told, name), mark))
     return brief.render(found, mark, brief.MORE)
 
 
@@ -274,6 +289,70 @@ def test_no_words_leave_their_fence(repo: Path, injection: str) -> None:
     parse(whole_brief(claude))
     parse(whole_brief(claude, "agent1"))
     parse(claude.wakes("compact", agent_id="agent1"))
+
+
+def plan(claude: Claude, text: str) -> None:
+    """A resumption section in which every word is *text*."""
+    name = text.encode("utf-8", "replace").decode().replace("\0", "") or "x"
+    state = resumption_samples.lived()
+    section = state.section
+    told = {"current_phase_name": name, "current_activity": name, "next_step": name}
+    section["recovery_state"].update(told)
+    section["files_to_read"] = [
+        {"path": name, "priority": 1, "purpose": name, "sections": [name, name]},
+        name,
+    ]
+    section["quality_trajectory"].update(
+        current_gate=name,
+        lowest_dimension=name,
+        score_history={name: [0.1, 0.2, 0.3], f"{name}.": [0.95]},
+        gates_remaining=[name, f"{name}.."],
+    )
+    section["defect_summary"].update(
+        unresolved_defects=[name, f"{name}."], last_gate_primary_defect=name
+    )
+    section["agent_summaries"] = {name: name}
+    section["compaction_events"] = {"count": 0, "events": []}
+    section["decision_log"][0].update(decision=name, affects_phases=[2])
+    pending = {"gate": name, "iteration": 2, "scores": {"evidence": "0.5"}}
+    with claude.journal.writing() as tx:
+        resumption.begin(tx, name, str(claude.root), state, Author(session="elsewhere"))
+        sql = "UPDATE cells SET value = json_set(value, '$.pending', json(?)) WHERE key = ?"
+        tx.execute(sql, (json.dumps(pending), f"resumption:{name}"))
+
+
+@pytest.mark.req("RES-02")
+def test_every_word_of_a_plan_reaches_the_brief(repo: Path) -> None:
+    claude = Claude(repo)
+    claude("SessionStart", source="startup")
+    plan(claude, "harmless words")
+
+    text = whole_brief(claude)
+
+    for form in (
+        r"Plan Q, phase 1 Q, ACTIVE\.",
+        "NEXT, as the plan has it: Q\n- at work on Q",
+        "NEEDS THE USER: gate Q failed",
+        r"- RD-001 Q \(.*, for phase 2, not applied yet",
+        "- Q Q\nGATE Q iteration 2 of 3",
+        r"GATE Q iteration 3 of 3, 0\.3 REJECTED, weakest Q",
+        r"GATES Q 0\.95 PASS; Q not begun",
+        "- the worst: Q",
+        "- Q, sections Q, for Q\n- Q\n",
+    ):
+        plain = re.sub(r"«(\w{4}) harmless words[^«]* \1»", "Q", text)
+        assert re.search(form, plain), form
+
+
+@pytest.mark.req("RES-02")
+@pytest.mark.parametrize("injection", INJECTIONS.values(), ids=INJECTIONS)
+def test_no_words_of_a_plan_leave_their_fence(repo: Path, injection: str) -> None:
+    claude = Claude(repo)
+    claude("SessionStart", source="startup")
+    plan(claude, injection[:5_000])
+
+    parse(claude.wakes("compact"))
+    parse(whole_brief(claude))
 
 
 def test_nonces_of_earlier_briefs_open_and_close_nothing(repo: Path, tmp_path: Path) -> None:

@@ -559,6 +559,26 @@ def test_iteration_that_was_cut_is_run_again_until_it_is_scored(claude: Claude) 
     assert "holds 2 compactions not yet acknowledged" in ended
 
 
+def test_what_was_being_done_is_told_while_a_section_recovers(claude: Claude) -> None:
+    begin(claude)
+    fire(claude, PhaseStart(now(current_activity=plans.RECOVERING)))
+    alone = plain(claude.wakes("compact"))
+    states = ("the first thing", "what was done last", plans.RECOVERING)
+    with claude.journal.writing() as tx:
+        for number, activity in enumerate(states, 1):
+            stood = {FILE: {"recovery_state": {"current_activity": activity}}, "x": {}}
+            value = json.dumps({"id": f"CX-00{number}", "documents": stood})
+            tx.execute(
+                "INSERT INTO cells VALUES (?, ?, 1, ?)", (f"cx:CX-00{number}", value, number)
+            )
+
+    text = plain(claude.wakes("compact"))
+
+    assert "- at work on “compaction-recovery”" in alone
+    assert "- at work on “what was done last”" in text
+    assert plans.RECOVERING not in text
+
+
 @pytest.mark.req("RES-10")
 def test_old_section_is_judged_by_the_start_of_the_session(claude: Claude) -> None:
     begin(claude)

@@ -99,6 +99,15 @@ _UNAPPLIED = """
         OR json_array_length(each.value, '$.affects_phases') > 0)
     ORDER BY each.id DESC LIMIT ?3"""
 
+# While it recovers from a compaction a section says only that; what was done before is recorded.
+RECOVERING = "compaction-recovery"
+_BEFORE = f"""
+    SELECT substr(each.value ->> '$.recovery_state.current_activity', 1, ?2) AS activity
+    FROM cells, json_each(cells.value, '$.documents') AS each
+    WHERE cells.key >= 'cx:' AND cells.key < 'cx;' AND each.key = ?1
+      AND activity <> '{RECOVERING}'
+    ORDER BY cells.seq DESC LIMIT ?3"""  # noqa: S608  # our own words
+
 # A compaction starts no session. One whose start is not known judges nothing.
 _START = """
     SELECT events.at FROM sessions JOIN events ON events.seq = sessions.began
@@ -179,6 +188,9 @@ def _plan(
         int(str(value or 0)) for value in row[11:15]
     )
     found.unfinished = _unfinished(*row[15:])
+    if found.activity == RECOVERING:
+        before = ask(_BEFORE, (found.file, _LONGEST, 1))
+        found.activity = str(before[0][0]) if before else found.activity
     judged = staleness.judge(
         found.updated_at,
         now_us=now,
