@@ -751,6 +751,18 @@ def test_section_alone_orients_a_session_that_never_saw_the_rest(
         assert words in told[1], words
 
 
+def test_page_shows_what_is_told(claude: Claude) -> None:
+    by_plan(claude)
+    page = Path(__file__).parents[1] / "docs" / "how-to" / "see-what-an-agent-is-told.md"
+    shown = page.read_text(encoding="utf-8").split("```text\n")[1].split("\n```")[0]
+
+    said = claude.wakes("compact").split("\n")[1:-1]
+
+    mark = said[0].split("«")[1][:4]
+    text = re.sub(r"\d\d:\d\d", "14:02", "\n".join(said))
+    assert text.replace(mark, "7Q4K") == shown
+
+
 @pytest.mark.req("WAKE-01")
 def test_status_has_a_line_for_each_plan(claude: Claude, cli: Cli) -> None:
     by_plan(claude)

@@ -33,16 +33,17 @@ _PLANS = f"""
     SELECT substr(key, 12), value ->> '$.root', {_STATE}workflow_status',
       substr({_STATE}current_phase_name', 1, ?2), substr({_STATE}current_activity', 1, ?2),
       substr({_STATE}next_step', 1, ?2), {_STATE}updated_at',
-      {_STATE}last_checkpoint', value ->> '$.section.quality_trajectory.current_gate',
+      {_STATE}last_checkpoint',
+      substr(value ->> '$.section.quality_trajectory.current_gate', 1, ?2),
       substr(value ->> '$.section.quality_trajectory.lowest_dimension', 1, ?2),
       substr(value ->> '$.section.defect_summary.last_gate_primary_defect', 1, ?2),
       {_STATE}current_phase', value ->> '$.phase_at',
       (SELECT count(*) FROM json_each(cells.value, '$.section.compaction_events.events') AS each
         WHERE NOT ifnull(each.value ->> '$.acknowledged', 0)),
       count(*) OVER (),
-      value ->> '$.pending.gate', value ->> '$.pending.iteration',
+      substr(value ->> '$.pending.gate', 1, ?2), value ->> '$.pending.iteration',
       (SELECT count(*) FROM json_each(cells.value, '$.pending.scores')),
-      value ->> '{_CUT}active_gate', value ->> '{_CUT}active_gate_iteration',
+      substr(value ->> '{_CUT}active_gate', 1, ?2), value ->> '{_CUT}active_gate_iteration',
       ifnull((SELECT json_array_length(past.value) FROM json_each(cells.value, {_HISTORY}) AS past
         WHERE past.key = cells.value ->> '{_CUT}active_gate'), 0)
     {_LIVE} AND (?1 = '' OR value ->> '$.root' = ?1)
