@@ -479,6 +479,59 @@ def test_only_the_session_that_a_plan_leads_is_told_of_it(
         assert "Plan " not in text
 
 
+@pytest.mark.req("WAKE-08")
+def test_plan_by_which_another_session_is_at_work_is_left_to_it(claude: Claude) -> None:
+    by_plan(claude)
+    other = Claude(claude.root, "0ther000-1")
+    other("SessionStart", source="startup")
+    asks = "Session 8f2c0000 is at work by ORCHESTRATION.yaml: ask the user before you are."
+
+    left = other.wakes("compact")
+    later = CrossPhaseDecision(now(), Decision("x", "y", (4,)))
+    fire(claude, later, by=Author(session=other.session))  # decides nothing about who leads
+    still_left = other.wakes("compact")
+    own = claude.wakes("compact")
+    claude("SessionEnd", reason="other")
+    taken = other.wakes("compact")
+    fire(claude, PhaseStart(now()), by=Author(session=other.session))
+    claude("SessionStart", source="resume")
+    handed_over = claude.wakes("compact")
+
+    for text in (left, still_left):
+        assert asks in text
+        assert "No plan." in text
+        assert "qg-2" not in text
+    assert "Plan ORCHESTRATION.yaml" in own
+    assert "is at work by" not in own + taken
+    assert "Plan ORCHESTRATION.yaml" in taken
+    assert "Session 0ther000 is at work by ORCHESTRATION.yaml" in handed_over
+    assert "Plan ORCHESTRATION.yaml" not in handed_over
+
+
+@pytest.mark.req("WAKE-08")
+def test_of_two_plans_the_one_that_is_led_elsewhere_is_no_further_one(claude: Claude) -> None:
+    other = Claude(claude.root, "0ther000-1")
+    other("SessionStart", source="startup")
+    by_plan(claude)
+    begin(claude, file="b.yaml")
+    fire(claude, PhaseStart(now()), by=Author(session=other.session))
+
+    text = plain(claude.wakes("compact"))
+
+    assert "Plan b.yaml, phase 1 “audit”, ACTIVE.\n" in text
+    assert "Session 0ther000 is at work by ORCHESTRATION.yaml" in text
+
+
+@pytest.mark.req("WAKE-08")
+def test_plan_that_a_person_moved_on_leads_any_session(claude: Claude) -> None:
+    by_plan(claude)
+    fire(claude, PhaseStart(now()), by=Author())
+    other = Claude(claude.root, "0ther000-1")
+    other("SessionStart", source="startup")
+
+    assert "Plan ORCHESTRATION.yaml" in other.wakes("compact")
+
+
 def test_plan_that_is_over_leads_nobody(claude: Claude, cli: Cli) -> None:
     by_plan(claude)
     fire(claude, PhaseStart(now(workflow_status="PAUSED")))

@@ -116,7 +116,7 @@ class Facts:
         *("session", "client", "agent", "why", "branch", "woke", "parent", "upto", "prompts"),
         *("first_prompt", "in_flight", "results", "commits", "edited", "tasks", "decisions"),
         *("others", "label", "asked", "is_answered", "all_prompts", "all_decisions", "missing"),
-        *("plans", "unapplied"),
+        *("plans", "plans_elsewhere", "unapplied"),
     )
 
     session: str
@@ -143,10 +143,12 @@ class Facts:
     all_decisions: int
     missing: list[tuple[str, int | None, int]]  # gaps and times when hooks were off
     plans: list[Plan]  # the resumption sections that lead it
+    plans_elsewhere: list[tuple[str, str]]  # files of those by which another session is at work
     unapplied: dict[str, tuple[str, str]]  # decisions that wait: for which phases, the id there
 
     def __init__(self) -> None:
         self.plans = []
+        self.plans_elsewhere = []
         self.unapplied = {}
 
     @property
@@ -180,8 +182,20 @@ def gather(
     _gather_work(ask, found, lineage, most)
     if root and not found.is_subagent:
         found.plans = plans.gather(ask, root, session, now or found.upto, most=most)
+        _leave_to_others(ask, found, lineage)
         _add_unapplied(found)
     return found
+
+
+def _leave_to_others(ask: Ask, found: Facts, lineage: Lineage) -> None:
+    """A plan leads this session unless another one is at work by it."""
+    names, since = [name for name, _ in lineage], found.upto - _HOUR_US
+    for plan in found.plans if found.others else []:
+        leader = plans.led_elsewhere(ask, plan, names, since)
+        if leader is not None:
+            found.plans_elsewhere.append((plan.file, leader))
+    theirs = [file for file, _ in found.plans_elsewhere]
+    found.plans = [plan for plan in found.plans if plan.file not in theirs]
 
 
 def _add_unapplied(found: Facts) -> None:

@@ -28,7 +28,7 @@ def told(facts: Facts, voice: Voice) -> str:
     if not facts.plans:
         return "No plan."
     first = facts.plans[0]
-    more = first.all_plans - 1
+    more = first.all_plans - 1 - len(facts.plans_elsewhere)
     others = f" {more} more, named in each of its lines." if more > 0 else ""
     name = f" {voice.quote(first.phase_name, NAME)}" if first.phase_name.strip() else ""
     return f"Plan {voice.name(first.file)}, phase {first.phase}{name}, {first.status}.{others}"
@@ -182,6 +182,15 @@ def freshness(facts: Facts, voice: Voice) -> Section:
             count = plan.unacknowledged
             what = f"{count} compaction{'s' if count > 1 else ''}"
             lines.append((place + 3, f"{name} holds {what} not yet acknowledged."))
+    return "", lines, 0
+
+
+def elsewhere(facts: Facts, voice: Voice) -> Section:
+    """Two that work by one plan undo each other's work: the user says who does."""
+    lines = [
+        (1, f"Session {leader[:8]} is at work by {voice.name(file)}: ask the user before you are.")
+        for file, leader in facts.plans_elsewhere
+    ]
     return "", lines, 0
 
 

@@ -109,6 +109,18 @@ _BEFORE = f"""
       AND activity <> '{RECOVERING}'
     ORDER BY cells.seq DESC LIMIT ?3"""  # noqa: S608  # our own words
 
+# Who moved it on last. Decisions and compactions come from anybody. Far back it does not matter.
+_LEADER = """
+    SELECT session FROM (
+      SELECT session, kind, payload FROM events ORDER BY seq DESC LIMIT 2000)
+    WHERE kind IN ('resumption.begun', 'resumption.triggered', 'gate.scored')
+      AND payload ->> 'file' = ?
+      AND ifnull(payload ->> '$.trigger.trigger', 'T1') IN ('T1', 'T2', 'T3', 'T4') LIMIT 1"""
+_IS_AT_WORK = """
+    SELECT 1 FROM sessions WHERE session = ? AND ended IS NULL AND forgotten = 0
+      AND (SELECT at FROM events WHERE stream = 'session:' || sessions.session
+           ORDER BY seq DESC LIMIT 1) > ?"""
+
 # A compaction starts no session. One whose start is not known judges nothing.
 _START = """
     SELECT events.at FROM sessions JOIN events ON events.seq = sessions.began
@@ -174,6 +186,15 @@ def gather(
     rows = ask(_PLANS, (root, _LONGEST, documents))
     started = ask(_START, (session,)) if rows and session else []
     return [_plan(ask, row, started, now, most) for row in rows]
+
+
+def led_elsewhere(ask: Ask, plan: Plan, lineage: list[str], since: int) -> str | None:
+    """The other session that is at work by this plan, if there is one."""
+    rows = ask(_LEADER, (plan.file,))
+    leader = str(rows[0][0]) if rows and rows[0][0] is not None else None
+    if leader is None or leader in lineage or not ask(_IS_AT_WORK, (leader, since)):
+        return None
+    return leader
 
 
 def _plan(

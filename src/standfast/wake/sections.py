@@ -163,5 +163,5 @@ def _others(facts: Facts, _voice: Voice) -> Section:
 SECTIONS = (
     *(_asked, _in_flight, _next, plan_sections.ask_first, _decisions, plan_sections.done),
     *(_results, _changed, plan_sections.gates, plan_sections.defects, plan_sections.files),
-    *(_missing, plan_sections.freshness, _others),
+    *(_missing, plan_sections.freshness, plan_sections.elsewhere, _others),
 )
