@@ -29,6 +29,8 @@ _LIVE = f"""
     FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'
       AND {_STATE}workflow_status' IN ('ACTIVE', 'PAUSED')"""
 
+# Asked first: the other question takes SQLite longer to understand than to answer.
+_ANY = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
 _PLANS = f"""
     SELECT substr(key, 12), value ->> '$.root', {_STATE}workflow_status',
       substr({_STATE}current_phase_name', 1, ?2), substr({_STATE}current_activity', 1, ?2),
@@ -183,6 +185,8 @@ def gather(
     ask: Ask, root: str, session: str | None, now: int, *, most: int, documents: int = MOST
 ) -> list[Plan]:
     """The live sections at home in *root* (anywhere, if that is empty), the active ones first."""
+    if not ask(_ANY, ()):
+        return []
     rows = ask(_PLANS, (root, _LONGEST, documents))
     started = ask(_START, (session,)) if rows and session else []
     return [_plan(ask, row, started, now, most) for row in rows]
