@@ -789,7 +789,8 @@ def test_brief_as_json_holds_the_facts_behind_the_text(claude: Claude, cli: Cli)
 
     assert list(found) == [
         *("session", "client", "branch", "records_up_to", "asked", "in_flight", "tasks"),
-        *("decisions", "results", "commits", "edited", "other_sessions", "documents", "text"),
+        *("decisions", "results", "commits", "edited", "other_sessions", "open_outputs"),
+        *("documents", "text"),
     ]
     assert found["session"] == SESSION
     assert [each["text"] for each in found["asked"]][

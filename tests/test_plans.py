@@ -545,8 +545,8 @@ def test_plan_that_is_over_leads_nobody(claude: Claude, cli: Cli) -> None:
 def test_active_plan_comes_before_one_that_rests(claude: Claude) -> None:
     begin(claude, file="a.yaml")
     begin(claude)
-    fire(claude, PhaseStart(now(workflow_status="PAUSED")))
     fire(claude, PhaseStart(now(next_step="the other one")), file="a.yaml")
+    fire(claude, PhaseStart(now(workflow_status="PAUSED")))
 
     text = plain(claude.wakes("compact"))
 

@@ -38,7 +38,7 @@ MODULES = (
     *("journal.schema", "journal.session_folds", "journal.spool", "journal.store"),
     *("journal.turnstile", "journal.writing"),
     *("wake.brief", "wake.delivery", "wake.facts", "wake.owed", "wake.plan_sections", "wake.plans"),
-    *("wake.sections", "wake.voice"),
+    *("wake.open_outputs", "wake.sections", "wake.voice"),
 )
 _ROOT = os.path.dirname(os.path.abspath(standfast.__file__))
 _NO_DOCSTRINGS = 2

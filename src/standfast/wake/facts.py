@@ -7,12 +7,13 @@ values are plain tuples, because a hook cannot afford to import more.
 from __future__ import annotations
 
 from standfast.journal.schema import TOLD
-from standfast.wake import plans
+from standfast.wake import open_outputs, plans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from standfast.wake.open_outputs import Output
     from standfast.wake.plans import Plan
 
     Ask = Callable[[str, tuple[str | int, ...]], list[tuple[object, ...]]]
@@ -116,7 +117,7 @@ class Facts:
         *("session", "client", "agent", "why", "branch", "woke", "parent", "upto", "prompts"),
         *("first_prompt", "in_flight", "results", "commits", "edited", "tasks", "decisions"),
         *("others", "label", "asked", "is_answered", "all_prompts", "all_decisions", "missing"),
-        *("plans", "plans_elsewhere", "unapplied"),
+        *("open_outputs", "plans", "plans_elsewhere", "unapplied"),
     )
 
     session: str
@@ -142,11 +143,13 @@ class Facts:
     all_prompts: int
     all_decisions: int
     missing: list[tuple[str, int | None, int]]  # gaps and times when hooks were off
+    open_outputs: list[Output]
     plans: list[Plan]  # the resumption sections that lead it
     plans_elsewhere: list[tuple[str, str]]  # files of those by which another session is at work
     unapplied: dict[str, tuple[str, str]]  # decisions that wait: for which phases, the id there
 
     def __init__(self) -> None:
+        self.open_outputs = []
         self.plans = []
         self.plans_elsewhere = []
         self.unapplied = {}
@@ -181,6 +184,7 @@ def gather(
     _gather_words(ask, found, lineage, most)
     _gather_work(ask, found, lineage, most)
     if root and not found.is_subagent:
+        found.open_outputs = open_outputs.gather(ask, root, session, most=most)
         found.plans = plans.gather(ask, root, session, now or found.upto, most=most)
         _leave_to_others(ask, found, lineage)
         _add_unapplied(found)

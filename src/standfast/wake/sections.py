@@ -7,7 +7,7 @@ what is in flight, the newest decision. Hook path.
 from __future__ import annotations
 
 from standfast import clock
-from standfast.wake import plan_sections
+from standfast.wake import open_outputs, plan_sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,7 +161,15 @@ def _others(facts: Facts, _voice: Voice) -> Section:
 
 
 SECTIONS = (
-    *(_asked, _in_flight, _next, plan_sections.ask_first, _decisions, plan_sections.done),
+    *(
+        _asked,
+        _in_flight,
+        open_outputs.section,
+        _next,
+        plan_sections.ask_first,
+        _decisions,
+        plan_sections.done,
+    ),
     *(_results, _changed, plan_sections.gates, plan_sections.defects, plan_sections.files),
     *(_missing, plan_sections.freshness, plan_sections.elsewhere, _others),
 )

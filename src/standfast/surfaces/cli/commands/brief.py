@@ -96,5 +96,9 @@ def _as_dict(found: Facts) -> dict[str, object]:
         "commits": [{"commit": commit, "subject": words} for commit, words, _ in found.commits],
         "edited": found.edited,
         "other_sessions": found.others,
+        "open_outputs": [
+            {"file": path, "launches": times, "launched_at": clock.rfc3339(at)}
+            for path, times, at in found.open_outputs
+        ],
         "documents": [plans_listed.as_dict(plan) for plan in found.plans],
     }
