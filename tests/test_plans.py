@@ -484,7 +484,9 @@ def test_plan_by_which_another_session_is_at_work_is_left_to_it(claude: Claude) 
     by_plan(claude)
     other = Claude(claude.root, "0ther000-1")
     other("SessionStart", source="startup")
-    asks = "Session 8f2c0000 is at work by ORCHESTRATION.yaml: ask the user before you are."
+    asks = (
+        "Session 8f2c0000 is at work by ORCHESTRATION.yaml: ask the user before you work by it too."
+    )
 
     left = other.wakes("compact")
     later = CrossPhaseDecision(now(), Decision("x", "y", (4,)))

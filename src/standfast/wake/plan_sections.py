@@ -187,10 +187,10 @@ def freshness(facts: Facts, voice: Voice) -> Section:
 
 def elsewhere(facts: Facts, voice: Voice) -> Section:
     """Two that work by one plan undo each other's work: the user says who does."""
-    lines = [
-        (1, f"Session {leader[:8]} is at work by {voice.name(file)}: ask the user before you are.")
-        for file, leader in facts.plans_elsewhere
-    ]
+    lines: Lines = []
+    for file, leader in facts.plans_elsewhere:
+        who = f"Session {leader[:8]} is at work by {voice.name(file)}"
+        lines.append((1, f"{who}: ask the user before you work by it too."))
     return "", lines, 0
 
 
