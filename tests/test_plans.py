@@ -614,6 +614,19 @@ def test_iteration_that_was_cut_is_run_again_until_it_is_scored(claude: Claude) 
     assert "holds 2 compactions not yet acknowledged" in ended
 
 
+@pytest.mark.parametrize(
+    ("history", "asks"), [([0.93, 0.9, 0.9], False), ([0.9, 0.92, 0.9, 0.9199], True)]
+)
+def test_iteration_that_passed_is_no_failing_one(
+    claude: Claude, history: list[float], *, asks: bool
+) -> None:
+    state = samples.lived()
+    state.section["quality_trajectory"]["score_history"]["qg-1"] = history
+    begin(claude, state)
+
+    assert ("NEEDS THE USER: gate qg-1 failed 3 times." in claude.wakes("compact")) == asks
+
+
 def test_what_was_being_done_is_told_while_a_section_recovers(claude: Claude) -> None:
     begin(claude)
     fire(claude, PhaseStart(now(current_activity=plans.RECOVERING)))
