@@ -580,6 +580,9 @@ def test_decision_is_told_once_and_says_that_it_waits(claude: Claude) -> None:
         ("RD-004", "tabs", ""),
     ]
     assert "more not shown" not in text
+    root = str(claude.root)
+    found = facts.gather(claude.journal.query, SESSION, "claude", "asked", most=9, root=root)
+    assert found.all_decisions == len(found.decisions) == 4
 
 
 @pytest.mark.req("WAKE-01")
@@ -635,10 +638,8 @@ def test_what_was_being_done_is_told_while_a_section_recovers(claude: Claude) ->
     with claude.journal.writing() as tx:
         for number, activity in enumerate(states, 1):
             stood = {FILE: {"recovery_state": {"current_activity": activity}}, "x": {}}
-            value = json.dumps({"id": f"CX-00{number}", "documents": stood})
-            tx.execute(
-                "INSERT INTO cells VALUES (?, ?, 1, ?)", (f"cx:CX-00{number}", value, number)
-            )
+            told = {"id": f"CX-00{number}", "file": "f", "root": "/elsewhere", "documents": stood}
+            tx.append("compaction.checkpoint", told, LEAD)
 
     text = plain(claude.wakes("compact"))
 
