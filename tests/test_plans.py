@@ -606,15 +606,21 @@ def test_iteration_that_was_cut_is_run_again_until_it_is_scored(claude: Claude) 
     cut = Compaction(clock.rfc3339(clock.now_us()), "auto", None, 2, "qg-2", 3)
     fire(claude, CompactionEvent(now(), cut))
     compacted = plain(claude.wakes("compact"))
-    fire(claude, gate("qg-2", "0.89"))
+    fire(claude, CompactionEvent(now(), cut._replace(active_gate_iteration=2)))
+    compacted_again = plain(claude.wakes("compact"))
+    fire(claude, PhaseStart(now(current_phase=3)))
+    in_the_next_phase = plain(claude.wakes("compact"))
+    fire(claude, PhaseStart(now()), gate("qg-2", "0.89"))
     ended = plain(claude.wakes("compact"))
 
     again = "run it again from its start"
     assert f"GATE qg-2 iteration 3 of 3, 2 of 6 scores: {again}\nGATE qg-2 iteration 2" in scored
-    assert f"GATE qg-2 iteration 3 of 3, cut by a compaction: {again}" in compacted
+    for text in (compacted, compacted_again):
+        assert f"GATE qg-2 iteration 3 of 3, cut by a compaction: {again}" in text
+    assert again not in in_the_next_phase
     assert again not in ended.replace("do not run it again.", "")
     assert "NEEDS THE USER: gate qg-2 failed 3 times. Ask; do not run it again." in ended
-    assert "holds 2 compactions not yet acknowledged" in ended
+    assert "holds 3 compactions not yet acknowledged" in ended
 
 
 @pytest.mark.parametrize(

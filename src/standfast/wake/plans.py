@@ -22,7 +22,6 @@ FAILING_AT_MOST = 3
 DIMENSIONS = 6
 _LONGEST = 4_000  # characters of any one text: no brief holds more of it
 _STATE = "value ->> '$.section.recovery_state."
-_CUT = "$.section.compaction_events.events[#-1]."
 _HISTORY = "'$.section.quality_trajectory.score_history'"
 
 _LIVE = f"""
@@ -44,10 +43,7 @@ _PLANS = f"""
         WHERE NOT ifnull(each.value ->> '$.acknowledged', 0)),
       count(*) OVER (),
       substr(value ->> '$.pending.gate', 1, ?2), value ->> '$.pending.iteration',
-      (SELECT count(*) FROM json_each(cells.value, '$.pending.scores')),
-      substr(value ->> '{_CUT}active_gate', 1, ?2), value ->> '{_CUT}active_gate_iteration',
-      ifnull((SELECT json_array_length(past.value) FROM json_each(cells.value, {_HISTORY}) AS past
-        WHERE past.key = cells.value ->> '{_CUT}active_gate'), 0)
+      (SELECT count(*) FROM json_each(cells.value, '$.pending.scores'))
     {_LIVE} AND (?1 = '' OR value ->> '$.root' = ?1)
     ORDER BY {_STATE}workflow_status', at DESC, key LIMIT ?3"""  # noqa: S608  # our own words
 
@@ -59,6 +55,17 @@ _GATES = f"""
     WHERE cells.key = 'resumption:' || ?1 AND json_array_length(each.value) > 0
     ORDER BY each.key IS cells.value ->> '$.section.quality_trajectory.current_gate' DESC,
       each.id DESC LIMIT ?3"""  # noqa: S608  # our own words
+
+# The iteration that a compaction cut in this phase, however many came since, if it did not end.
+_CUT = f"""
+    SELECT substr(each.value ->> '$.active_gate', 1, ?2), each.value ->> '$.active_gate_iteration'
+    FROM cells, json_each(cells.value, '$.section.compaction_events.events') AS each
+    WHERE cells.key = 'resumption:' || ?1
+      AND each.value ->> '$.active_phase' IS cells.{_STATE}current_phase'
+      AND each.value ->> '$.active_gate_iteration' > ifnull(
+        (SELECT json_array_length(past.value) FROM json_each(cells.value, {_HISTORY}) AS past
+         WHERE past.key = each.value ->> '$.active_gate'), 0)
+    ORDER BY each.id DESC LIMIT ?3"""  # noqa: S608  # our own words
 
 _TO_COME = f"""
     SELECT substr(each.value, 1, ?2)
@@ -213,7 +220,7 @@ def _plan(
     found.phase, phase_at, found.unacknowledged, found.all_plans = (
         int(str(value or 0)) for value in row[11:15]
     )
-    found.unfinished = _unfinished(*row[15:])
+    found.unfinished = _unfinished(ask, found.file, *row[15:])
     if found.activity == RECOVERING:
         before = ask(_BEFORE, (found.file, _LONGEST, 1))
         found.activity = str(before[0][0]) if before else found.activity
@@ -229,14 +236,13 @@ def _plan(
 
 
 def _unfinished(
-    gate: object, iteration: object, scores: object, cut: object, its: object, done: object
+    ask: Ask, file: str, gate: object, iteration: object, scores: object
 ) -> tuple[str, int, int | None] | None:
-    """What is scored in part; else what the last compaction cut, if it was not scored since."""
+    """What is scored in part; else what a compaction cut, if it was not scored since."""
     if gate is not None:
         return str(gate), int(str(iteration)), int(str(scores))
-    if cut is None or its is None or int(str(done)) >= int(str(its)):
-        return None
-    return str(cut), int(str(its)), None
+    cut = ask(_CUT, (file, _LONGEST, 1))
+    return (str(cut[0][0]), int(str(cut[0][1])), None) if cut else None
 
 
 def _gather_lists(ask: Ask, found: Plan, most: int) -> None:
