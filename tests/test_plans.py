@@ -33,7 +33,7 @@ from standfast.protocol.resumption_triggers import (
 )
 from standfast.wake import brief, facts, plan_sections, plans, sections
 from standfast.wake.facts import Facts
-from standfast.wake.plans import Plan
+from standfast.wake.plan import DIMENSIONS, FAILING_AT_MOST, PASS, REVISE, Plan, band
 
 FILE = "ORCHESTRATION.yaml"
 LEAD = Author("claude", session=SESSION)
@@ -161,24 +161,24 @@ def test_next_step_is_the_recorded_one_or_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("score", "band"),
+    ("score", "expected"),
     [(0.92, "PASS"), (0.9199, "REVISE"), (0.85, "REVISE"), (0.8499, "REJECTED"), (0, "REJECTED")],
 )
-def test_score_is_judged_as_the_protocol_does(score: float, band: str) -> None:
-    assert plans.band(score) == band == quality_gates.band(Decimal(repr(score)))
+def test_score_is_judged_as_the_protocol_does(score: float, expected: str) -> None:
+    assert band(score) == expected == quality_gates.band(Decimal(repr(score)))
     lines = told(plan(gates=[("qg-2", 1, score, 1)]))
-    which = "" if band == "PASS" else " iteration 1 of 3,"
-    assert f"GATE qg-2{which} {score} {band}, weakest evidence" in lines
+    which = "" if expected == "PASS" else " iteration 1 of 3,"
+    assert f"GATE qg-2{which} {score} {expected}, weakest evidence" in lines
 
 
 def test_bounds_are_those_of_the_protocol() -> None:
     assert [(name, float(least)) for name, least in quality_gates.BANDS] == [
-        ("PASS", plans.PASS),
-        ("REVISE", plans.REVISE),
+        ("PASS", PASS),
+        ("REVISE", REVISE),
         ("REJECTED", 0),
     ]
-    assert len(quality_gates.WEIGHTS) == plans.DIMENSIONS
-    assert quality_gates.FAILING_AT_MOST == plans.FAILING_AT_MOST
+    assert len(quality_gates.WEIGHTS) == DIMENSIONS
+    assert quality_gates.FAILING_AT_MOST == FAILING_AT_MOST
 
 
 @pytest.mark.parametrize(

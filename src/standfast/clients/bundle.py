@@ -37,8 +37,8 @@ MODULES = (
     *("journal.locks", "journal.lost", "journal.opening", "journal.payload", "journal.place"),
     *("journal.schema", "journal.session_folds", "journal.spool", "journal.store"),
     *("journal.turnstile", "journal.writing"),
-    *("wake.brief", "wake.delivery", "wake.facts", "wake.owed", "wake.plan_sections", "wake.plans"),
-    *("wake.open_outputs", "wake.sections", "wake.voice"),
+    *("wake.brief", "wake.delivery", "wake.facts", "wake.open_outputs", "wake.owed", "wake.plan"),
+    *("wake.plan_sections", "wake.plans", "wake.sections", "wake.voice"),
 )
 _ROOT = os.path.dirname(os.path.abspath(standfast.__file__))
 _NO_DOCSTRINGS = 2

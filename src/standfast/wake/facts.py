@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from standfast.wake.open_outputs import Output
-    from standfast.wake.plans import Plan
+    from standfast.wake.plan import Plan
 
     Ask = Callable[[str, tuple[str | int, ...]], list[tuple[object, ...]]]
     Lineage = list[tuple[str, int]]  # sessions with the last event of each that counts

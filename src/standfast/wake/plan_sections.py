@@ -7,14 +7,14 @@ it, because nobody can work on without them. Hook path.
 
 from __future__ import annotations
 
-from standfast.wake import plans
+from standfast.wake.plan import DIMENSIONS, FAILING_AT_MOST, band
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from standfast.wake.facts import Facts
-    from standfast.wake.plans import Gate, Plan
+    from standfast.wake.plan import Gate, Plan
     from standfast.wake.sections import Lines, Section
     from standfast.wake.voice import Voice
 
@@ -107,20 +107,20 @@ def _at_work(plan: Plan, voice: Voice) -> list[str]:
     if plan.unfinished is None:
         return scored
     name, iteration, scores = plan.unfinished
-    cut = "cut by a compaction" if scores is None else f"{scores} of {plans.DIMENSIONS} scores"
+    cut = "cut by a compaction" if scores is None else f"{scores} of {DIMENSIONS} scores"
     which = f"{voice.name(name)} iteration {_of_most(iteration)}"
     return [f"{which}, {cut}: run it again from its start", *scored]
 
 
 def _gate(gate: Gate, voice: Voice) -> str:
     name, iteration, score, _ = gate
-    band = plans.band(score)
-    which = "" if band == "PASS" else f" iteration {_of_most(iteration)},"
-    return f"{voice.name(name)}{which} {score:.10g} {band}"
+    verdict = band(score)
+    which = "" if verdict == "PASS" else f" iteration {_of_most(iteration)},"
+    return f"{voice.name(name)}{which} {score:.10g} {verdict}"
 
 
 def _of_most(iteration: int) -> str:
-    most = plans.FAILING_AT_MOST
+    most = FAILING_AT_MOST
     return f"{iteration} of {most}" if iteration <= most else f"{iteration}"
 
 

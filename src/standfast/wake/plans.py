@@ -7,19 +7,14 @@ there is no section, one question is asked. Hook path.
 from __future__ import annotations
 
 from standfast.protocol import staleness
+from standfast.wake.plan import PASS, Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from standfast.wake.facts import Ask
 
-    Gate = tuple[str, int, float, int]  # name, iterations, the last one's score, how many failed
-    # A decision as `Facts` has it, the phases that it waits for, and its id in the section.
-    Unapplied = tuple[str, str, str, int, str | None, str, str]
 
 MOST = 3  # documents of one checkout
-PASS, REVISE = 0.92, 0.85  # the bands of protocol.quality_gates, whose decimals cost too much here
-FAILING_AT_MOST = 3
-DIMENSIONS = 6
 _LONGEST = 4_000  # characters of any one text: no brief holds more of it
 _STATE = "value ->> '$.section.recovery_state."
 _HISTORY = "'$.section.quality_trajectory.score_history'"
@@ -134,58 +129,6 @@ _IS_AT_WORK = """
 _START = """
     SELECT events.at FROM sessions JOIN events ON events.seq = sessions.began
     WHERE sessions.session = ? AND events.payload ->> 'source' IS NOT 'compact'"""
-
-
-class Plan:
-    """One live section, as far as a brief tells it; every text in it is somebody else's."""
-
-    __slots__ = (
-        *("file", "root", "status", "phase", "phase_name", "activity", "next_step", "updated_at"),
-        *("checkpoint", "current_gate", "lowest", "gates", "to_come", "unfinished", "defects"),
-        *("all_defects", "primary", "files", "all_files", "agents", "all_agents", "unapplied"),
-        *("unacknowledged", "level", "reason", "all_plans"),
-    )
-
-    file: str
-    root: str
-    status: str
-    phase: int
-    phase_name: str
-    activity: str
-    next_step: str
-    updated_at: str
-    checkpoint: str | None
-    current_gate: str | None
-    lowest: str | None
-    gates: list[Gate]
-    to_come: list[str]
-    unfinished: tuple[str, int, int | None] | None  # gate, iteration, how many scores are in
-    defects: list[str]
-    all_defects: int
-    primary: str | None
-    files: list[tuple[str, str, str]]  # path, sections, purpose
-    all_files: int
-    agents: list[tuple[str, str]]  # the newest first
-    all_agents: int
-    unapplied: list[Unapplied]
-    unacknowledged: int
-    level: str
-    reason: str
-    all_plans: int
-
-    @property
-    def escalated(self) -> list[tuple[str, int]]:
-        """The gates that a person must be asked about, and how often each has failed."""
-        return [
-            (name, failed)
-            for name, _, score, failed in self.gates
-            if score < PASS and failed >= FAILING_AT_MOST
-        ]
-
-
-def band(score: float) -> str:
-    """What follows from a score; a float is on the same side of a band as its decimals are."""
-    return "PASS" if score >= PASS else "REVISE" if score >= REVISE else "REJECTED"
 
 
 def gather(

@@ -12,7 +12,7 @@ from standfast.wake import sessions
 
 if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
-    from standfast.wake.plans import Plan
+    from standfast.wake.plan import Plan
     from standfast.wake.sessions import Session
 
 _DAY_US = 86_400 * clock.MICROSECONDS

@@ -9,10 +9,11 @@ from standfast import clock
 from standfast.protocol import staleness
 from standfast.protocol.text import one_line
 from standfast.wake import plans
+from standfast.wake.plan import DIMENSIONS, band
 
 if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
-    from standfast.wake.plans import Plan
+    from standfast.wake.plan import Plan
 
 _LISTED, _MOST = 20, 100  # documents, and of each list in one
 _WORDS = 60
@@ -71,7 +72,7 @@ def _gate(plan: Plan) -> list[str]:
     """The gate that is worked at: what is scored in part counts before what was scored last."""
     if plan.unfinished is not None:
         gate, iteration, scores = plan.unfinished
-        done = "cut" if scores is None else f"{scores} of {plans.DIMENSIONS} scores"
+        done = "cut" if scores is None else f"{scores} of {DIMENSIONS} scores"
         return [f"{one_line(gate, _WORDS)} iteration {iteration}: {done}"]
     return [
         f"{one_line(gate, _WORDS)} iteration {iteration}: {score:.10g}"
@@ -108,7 +109,7 @@ def as_dict(plan: Plan) -> dict[str, object]:
         "last_checkpoint": plan.checkpoint,
         "current_gate": plan.current_gate,
         "gates": [
-            {"gate": gate, "iteration": iteration, "score": score, "band": plans.band(score)}
+            {"gate": gate, "iteration": iteration, "score": score, "band": band(score)}
             for gate, iteration, score, _ in plan.gates[::-1]
         ],
         "gates_to_come": plan.to_come,
