@@ -209,11 +209,8 @@ def _add_unapplied(found: Facts) -> None:
     found.unapplied = {key: row[5:] for key, row in waiting.items()}
     added = [row[:5] for key, row in waiting.items() if key not in known]
     found.all_decisions += len(added)
-    found.decisions = sorted([*found.decisions, *added], key=_number, reverse=True)
-
-
-def _number(decision: tuple[str, str, str, int, str | None]) -> int:
-    return int(decision[0].rpartition("-")[2])
+    every = [*found.decisions, *added]
+    found.decisions = sorted(every, key=lambda row: (len(row[0]), row[0]), reverse=True)
 
 
 def _lineage(ask: Ask, session: str) -> Lineage:
