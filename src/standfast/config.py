@@ -52,6 +52,10 @@ class Config(NamedTuple):
     keep_days: int = 30
     keep_mb: int = 500
     stages: Mapping[str, object] | None = None
+    context_window: int | None = None
+    context_tiers: tuple[float, ...] = (0.55, 0.70, 0.80, 0.88)
+    reinject_tokens: int = 850
+    guard_resumption: bool = False
     architecture_doc: str = "docs/oosh-architecture.md"
     role: str | None = None  # as the environment says it: nobody has checked it
     config_path: str | None = None  # where the states files are to be, if somebody said so
@@ -74,6 +78,35 @@ def _whole(value: object) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS):
         raise ValueError("is not a whole number from 0 on; 0 is for ever")
     return int(text)
+
+
+def _window(value: object) -> int:
+    return _between(value, 1_000, 100_000_000)
+
+
+def _tokens(value: object) -> int:
+    return _between(value, 0, 1_500)  # more than that no hook can hand over
+
+
+def _between(value: object, least: int, most: int) -> int:
+    text = str(value) if isinstance(value, int | str) and not isinstance(value, bool) else ""
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(most))
+    if not is_number or not least <= int(text) <= most:
+        raise ValueError(f"is not a number of tokens from {least:,} to {most:,}")
+    return int(text)
+
+
+def _shares(value: object) -> tuple[float, ...]:
+    from standfast.protocol.context_monitor import check_thresholds  # most commands ask for none
+
+    return check_thresholds(value)
+
+
+def _switch(value: object) -> bool:
+    said = str(value).lower() if isinstance(value, bool | str) else ""
+    if said not in {"true", "false"}:
+        raise ValueError("is neither true nor false")
+    return said == "true"
 
 
 def _program(value: object) -> str:
@@ -158,6 +191,33 @@ KEYS: tuple[Key, ...] = (
         check=_stages,
         project=True,
         says="Stages of your own, or other tiers: `NAME: {outputs: {ROLE: critical or soft}}`.",
+        variable=False,
+    ),
+    Key(
+        name="context_window",
+        check=_window,
+        project=False,
+        says="How many tokens the model's context holds, where its name does not tell.",
+    ),
+    Key(
+        name="context_tiers",
+        check=_shares,
+        project=True,
+        says="Where LOW, WARNING, CRITICAL and EMERGENCY begin, as shares of the context.",
+        variable=False,
+    ),
+    Key(
+        name="reinject_tokens",
+        check=_tokens,
+        project=False,
+        says="How many tokens of L2-REINJECT reminders go with each prompt; 0 is none.",
+        variable=False,
+    ),
+    Key(
+        name="guard_resumption",
+        check=_switch,
+        project=False,
+        says="Whether tool calls are denied while a resumption section is CRITICAL.",
         variable=False,
     ),
 )

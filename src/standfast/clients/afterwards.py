@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from standfast import xdg
+from standfast.clients.serve import DOCUMENT
 from standfast.journal import lost, spool
 
 TYPE_CHECKING = False
@@ -22,6 +25,19 @@ def tidy(call: Call, journal: Journal) -> None:
         from standfast.clients.claude import roles
 
         roles.tidy(call, journal)
+    if _has_documents(call):
+        from standfast.clients.claude import keeping
+
+        keeping.tidy(call, journal)
     if call.wakes:
         journal.mirror()
         journal.checkpoint()
+
+
+def _has_documents(call: Call) -> bool:
+    """Whether there is, or may be, a document to keep; a new session looks for one."""
+    if call.refused or call.crossed is not None or call.keeps:
+        return True
+    if call.event == "SessionStart" and call.agent is None:
+        return bool(call.documents) or os.path.lexists(f"{call.place.root}/{DOCUMENT}")
+    return bool(call.documents) and call.event in {"PreCompact", "Stop"}

@@ -24,13 +24,15 @@ FILE = "hook.modules"
 PACKAGES = ("", "clients", "clients.claude", "files", "journal", "protocol", "redact", "wake")
 MODULES = (
     *("clock", "disk", "errors", "xdg"),
-    *("protocol.ids", "protocol.outputs", "protocol.staleness", "protocol.text"),
+    *("protocol.context_monitor", "protocol.ids", "protocol.outputs", "protocol.reinject"),
+    *("protocol.staleness", "protocol.text", "protocol.updated_at"),
     *("clients.afterwards", "clients.alive", "clients.checkout", "clients.commits", "clients.hook"),
     "clients.serve",
     *("clients.claude.answers", "clients.claude.committing", "clients.claude.payload"),
-    *("clients.claude.outputs", "clients.claude.recipes"),
-    "clients.claude.recording",
+    *("clients.claude.demands", "clients.claude.monitor", "clients.claude.outputs"),
+    *("clients.claude.recipes", "clients.claude.recording", "clients.claude.reminders"),
     *("clients.claude.starting", "clients.claude.telling", "clients.claude.transcript"),
+    "clients.claude.watching",
     "files.output_file",
     *("journal.author", "journal.chain", "journal.damage", "journal.database", "journal.folds"),
     "journal.heads",

@@ -31,10 +31,22 @@ if TYPE_CHECKING:
     from standfast.clients.claude.roles import Look
     from standfast.journal.place import Place
     from standfast.journal.writing import Writing
+    from standfast.protocol.context_monitor import Fill
+    from standfast.protocol.reinject import Refused
 
 # Where a brief may be handed over: what these print reaches the next request in every version.
 _MAY_CARRY = frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse"})
 _OF_ROLES = ("PreCompact", "SessionStart")
+# Those that a resumption document may concern; few repositories have one.
+_WATCHED = frozenset(
+    {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact"}
+)
+_DOCUMENTS = """
+    SELECT substr(key, 12), value ->> '$.section.recovery_state.updated_at', value ->> 'phase_at'
+    FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' AND value ->> 'root' = ?
+      AND value ->> '$.section.recovery_state.workflow_status' IN ('ACTIVE', 'PAUSED')"""
+DOCUMENT = "ORCHESTRATION.yaml"
+_RULES = (DOCUMENT, "CLAUDE.md", ".claude")
 LOCK_S = 0.1
 _WAKE_LOCK_S = 1.0
 _LONGEST_TURN_NS = 60_000_000_000
@@ -45,8 +57,8 @@ class Call:
     """One call of one hook: who calls, about what, and where its journal is."""
 
     __slots__ = (
-        *("agent", "began", "cwd", "environ", "event", "hold", "outputs", "payload", "pid"),
-        *("place", "role", "session", "tool"),
+        *("agent", "began", "crossed", "cwd", "documents", "environ", "event", "hold", "keeps"),
+        *("outputs", "payload", "pid", "place", "refused", "role", "session", "tool"),
     )
 
     def __init__(self, payload: Payload, pid: str, environ: Mapping[str, str]) -> None:
@@ -67,6 +79,10 @@ class Call:
         self.hold = ""  # what to print so that it goes on
         self.place = find_place(environ, self.cwd)
         self.role: Look | None = None
+        self.documents: list[tuple[object, ...]] = []  # of this checkout, live: file and times
+        self.keeps = False  # whether a file of theirs was written
+        self.crossed: tuple[str, Fill] | None = None  # the tier that the context has come to
+        self.refused: list[tuple[str, bytes, list[Refused]]] = []  # reminders that are not said
 
     @property
     def wakes(self) -> bool:
@@ -152,6 +168,8 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         _say(answer, ANSWER)
         return
     output, wake = recorded
+    if _is_watched(call):
+        output = _watch(call, journal, output)
     told = _say(answer, ANSWER + output.encode())
     os.close(answer)
     try:
@@ -164,6 +182,29 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         pass  # the fact is safe: the next call finds the same to do
     finally:
         journal.let_go()
+
+
+def _is_watched(call: Call) -> bool:
+    """Whether there is anything to be said of documents or rules: told without reading any."""
+    if call.event == "UserPromptSubmit":
+        root = call.place.root
+        return bool(call.documents) or any(os.path.lexists(f"{root}/{name}") for name in _RULES)
+    if call.event not in {"PreToolUse", "PostToolUse"}:
+        return False
+    return bool(call.documents) or (call.agent is None and _names_document(call))
+
+
+def _names_document(call: Call) -> bool:
+    return call.tool in {"Write", "Edit", "MultiEdit"} and DOCUMENT in call.payload.text
+
+
+def _watch(call: Call, journal: Journal, output: str) -> str:
+    from standfast.clients.claude import watching  # most repositories have nothing to watch
+
+    try:
+        return watching.speak(call, journal, output)
+    except Exception:  # noqa: BLE001  # whatever stands in a repository, the client has its answer
+        return output
 
 
 def _tell_missed(call: Call, found: list[Fact], wake: int, journal: Journal) -> None:
@@ -248,10 +289,15 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
             call.role = None  # the role is the main agent's
         for fact in found:
             fact.actor = actor if fact.actor == (call.agent or MAIN) else fact.actor
-        for fact in telling.complete(found, call, tx.execute):
+        told = telling.complete(found, call, tx.execute)
+        for fact in told:
             text = call.payload.write(fact.fields)
             # The call's own time, as in the spool: a fact that went both ways is known by it.
             tx.append(fact.kind, text, call.author(fact.actor), at=call.began)
+        if actor == MAIN and call.event in _WATCHED:
+            call.documents = tx.execute(_DOCUMENTS, (call.place.root,))
+            if call.documents and call.wakes and told:
+                _compact(call, tx)
         if call.event not in _MAY_CARRY:
             return call.hold if call.role is None else _before_compaction(call, tx), 0
         wake = owed.brief_for(tx.execute, call.session, actor)
@@ -260,6 +306,17 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
         from standfast.clients.claude import answers  # most calls get none
 
         return answers.answer(call, actor, wake, tx)
+
+
+def _compact(call: Call, tx: Writing) -> None:
+    """Documents before and after a compaction; what goes wrong with them never costs the fact."""
+    from standfast.clients.claude import keeping
+
+    act = keeping.before_compaction if call.event == "PreCompact" else keeping.at_start
+    try:
+        tx.trial(lambda: act(call, tx))
+    except StandfastError:
+        pass
 
 
 def _before_compaction(call: Call, tx: Writing) -> str:

@@ -163,6 +163,8 @@ FOLDS: Mapping[str, Fold] = {
     "effect.settled": _cell(_BY_KEY, late="false"),
     "effect.asked": _cell(_BY_KEY),
     "compaction.checkpoint": _cell("'cx:' || (?1 ->> 'id')"),
+    "context.crossed": _cell("'tier:' || (?1 ->> 'session')"),
+    "reinject.refused": _cell("'reinject:' || (?1 ->> 'file')"),
     DROPPED: events_dropped,
     **SESSION_FOLDS,
 }

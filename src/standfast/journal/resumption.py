@@ -197,12 +197,16 @@ def pass_over(tx: Writing, *, file: str, left: Sequence[Fault], said: object, or
 
 
 def catch_up(tx: Writing, author: Author) -> None:
-    """Bring every live document up to what the journal has decided since."""
+    """Bring every live document up to what was decided and compacted since."""
     for document in documents(tx.execute):
         lacking = [one for one in _decided(tx) if one not in document.decided]
         now = document
         for decision in lacking if document.is_live else ():
             now = _add(tx, now, decision, author)
+    from standfast.journal import compactions  # which fires triggers by this module
+
+    compactions.merge(tx, author)
+    compactions.acknowledge(tx, author)
 
 
 def lags(ask: Ask) -> bool:
@@ -211,7 +215,9 @@ def lags(ask: Ask) -> bool:
         SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'
           AND value ->> '$.section.recovery_state.workflow_status' IN ('ACTIVE', 'PAUSED')
           AND json_array_length(value, '$.decided') < (SELECT count(*) FROM decisions) LIMIT 1"""
-    return bool(ask(lacking, ()))
+    from standfast.journal import compactions  # as above
+
+    return bool(ask(lacking, ())) or compactions.lags(ask)
 
 
 def _add(tx: Writing, document: Document, decision: str, author: Author) -> Document:

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from standfast.errors import StandfastError
 from standfast.protocol.quality_gates import read_scores
 from standfast.protocol.resumption import Resumption, apply
-from standfast.protocol.resumption_triggers import CompactionEvent, GateIteration, PhaseStart
+from standfast.protocol.resumption_triggers import (
+    Compaction,
+    CompactionEvent,
+    GateIteration,
+    PhaseStart,
+)
 from standfast.protocol.trigger_values import read_state, read_trigger, write_state
 
 if TYPE_CHECKING:
@@ -71,7 +76,9 @@ def advance(before: Document, trigger: Trigger, at: int, decision: str | None = 
     after = apply(before.resumption, trigger)
     was, now = before.state["current_phase"], after.section["recovery_state"]["current_phase"]
     is_new_phase = isinstance(trigger, PhaseStart) or was != now
-    ends = isinstance(trigger, (GateIteration, CompactionEvent))  # a cut iteration begins anew
+    said = trigger.compaction_events if isinstance(trigger, CompactionEvent) else None
+    # An iteration that a compaction cut begins anew; to be told of it cuts nothing.
+    ends = isinstance(trigger, GateIteration) or isinstance(said, Compaction)
     return before._replace(
         resumption=after,
         decided=(*before.decided, *([decision] if decision else [])),

@@ -57,6 +57,16 @@ class Payload:
         ((text,),) = self._connection.execute(f"SELECT json_object({marks})", values)
         return str(text)
 
+    def beside(self, printed: str, event: str, words: str) -> str:
+        """What is *printed* for the client, with *words* for the model after what is in it."""
+        if not printed:
+            inner = self.write({"hookEventName": event, "additionalContext": words})
+            return self.write({"json:hookSpecificOutput": inner})
+        place = "'$.hookSpecificOutput.additionalContext'"
+        sql = f"SELECT json_set(?1, {place}, ifnull((?1 ->> {place}) || char(10), '') || ?2)"
+        ((text,),) = self._connection.execute(sql, (printed, words))
+        return str(text)
+
 
 def read(fd: int, head: bytes = b"") -> Payload:
     """Everything the client writes after *head*; of a large payload only both ends are kept."""

@@ -58,7 +58,7 @@ _UNLOOKED = """
 
 _NEWEST = """
     SELECT kind, actor FROM events WHERE stream = ?
-      AND kind NOT IN ('lifecycle.moved', 'context.adopted', 'file.kept')
+      AND kind NOT IN ('lifecycle.moved', 'context.adopted', 'file.kept', 'compaction.checkpoint')
     ORDER BY seq DESC LIMIT 1"""
 
 

@@ -19,6 +19,8 @@ _TAIL = 4 * 1024 * 1024
 _MOST = 64 * 1024 * 1024
 _BOUNDARY = b'"subtype":"compact_boundary"'
 _USAGE = b'"usage":{'
+_MODEL = b'"model":"'
+_MOST_REPLIES = 50
 _COUNTED = (b'"input_tokens":', b'"cache_creation_input_tokens":', b'"cache_read_input_tokens":')
 
 
@@ -85,7 +87,35 @@ def _number(usage: bytes, name: bytes) -> int:
     return int(digits[:count] or b"0")
 
 
+def newest(end: bytes) -> tuple[int | None, str]:
+    """Tokens and model of the newest reply since the last compaction; None where there is none.
+
+    What the client says in the model's place, of an error or an interrupt, counts no tokens.
+    """
+    end = end[max(0, end.rfind(_BOUNDARY)) :]
+    for _ in range(_MOST_REPLIES):
+        at = end.rfind(_USAGE)
+        if at < 0:
+            break
+        if found := tokens(end[at:]):
+            return found, _model(end[end.rfind(b"\n", 0, at) + 1 : at])
+        end = end[:at]
+    return None, ""
+
+
+def _model(line: bytes) -> str:
+    at = line.find(_MODEL)
+    name = line[at + len(_MODEL) :].partition(b'"')[0] if at >= 0 else b""
+    return name[:200].decode("utf-8", "replace")
+
+
 def window(environ: Mapping[str, str]) -> int:
     """How many tokens fit before the client compacts by itself."""
+    return told_window(environ) or WINDOW
+
+
+def told_window(environ: Mapping[str, str]) -> int | None:
+    """What the client was told of that; None if nothing."""
     told = environ.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "")
-    return int(told) if told.isascii() and told.isdigit() and len(told) < 10 else WINDOW  # noqa: PLR2004  # more is no number of tokens
+    is_number = told.isascii() and told.isdigit() and len(told) < 10  # noqa: PLR2004  # more is no number of tokens
+    return int(told) if is_number else None

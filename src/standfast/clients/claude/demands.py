@@ -1,0 +1,137 @@
+"""What a tool call is told of resumption sections that are not fresh. Hook path.
+
+A write to a section's file is judged before and after, by what the file says. While a section is
+CRITICAL, every call carries the demand to update it; a call is denied only where the user has
+asked for that, and never one by which it could be updated.
+"""
+
+from __future__ import annotations
+
+import os
+
+from standfast.clients.claude import monitor
+from standfast.protocol import updated_at
+from standfast.protocol.staleness import CRITICAL
+from standfast.protocol.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from standfast.clients.claude.watching import Watch
+    from standfast.protocol.staleness import Staleness
+
+WRITES = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+_SPARED = frozenset({"Read", "Glob", "Grep", "LS", "AskUserQuestion", "ToolSearch"})
+_HOW = "To update it: `standfast resumption trigger --help`."
+
+_REFUSED = "SELECT refused FROM faces WHERE face = ? AND refused IS NOT NULL"
+
+
+def answer(watch: Watch) -> str:
+    """What is printed for a tool call."""
+    call = watch.call
+    file = written(watch)
+    worst = watch.worst()
+    demanded = worst if worst is not None and worst[1].level == CRITICAL else None
+    is_before = call.event == "PreToolUse"
+    if is_before and demanded is not None and not _is_spared(watch, file) and _is_guarded(watch):
+        return _deny(watch, _demand(*demanded))
+    if is_before != _hears_before(watch):
+        demanded = None
+    words = _of_write(watch, file) if file is not None else ""
+    if not words and demanded is not None:
+        words = _demand(*demanded)
+    return call.payload.beside(watch.printed, call.event, words) if words else watch.printed
+
+
+def written(watch: Watch) -> str | None:
+    """The file of a section that this call writes, from the root; None for any other call."""
+    call = watch.call
+    if call.tool not in WRITES:
+        return None
+    asked = ["?1->>'$.tool_input.file_path'", "?1->>'$.tool_input.notebook_path'"]
+    named = next((str(each) for each in call.payload.ask(asked) if each is not None), "")
+    if not named or "\0" in named:
+        return None
+    whole = os.path.normpath(os.path.join(call.cwd, named))
+    if os.path.basename(whole) != monitor.FILE and not _is_known(watch, whole):
+        return None
+    file = _below(whole, call.place.root)
+    return file if file is not None else _below(os.path.realpath(whole), call.place.root)
+
+
+def _is_known(watch: Watch, whole: str) -> bool:
+    root = watch.call.place.root
+    return any(os.path.join(root, str(file)) == whole for file, *_ in watch.call.documents)
+
+
+def _below(path: str, root: str) -> str | None:
+    return path[len(root) + 1 :] if path.startswith(root + os.sep) else None
+
+
+def _of_write(watch: Watch, file: str) -> str:
+    """What is wrong with the section that is written, as its file stands at this moment."""
+    known = {str(name): (updated, phase) for name, updated, phase in watch.call.documents}
+    updated, phase = known.get(file, (None, None))
+    text = monitor.read(watch.call.place.root, file)
+    said = updated_at.find(text) if text is not None else updated
+    judged = watch.judge(said, phase) if said is not None else None
+    if watch.call.event == "PostToolUse":
+        watch.call.keeps = True
+    refused = watch.journal.query(_REFUSED, (f"resumption/{file}",))
+    return _warning(watch, file, judged) + "".join(
+        f"Of the last edit of {file} this was not taken over: {one_line(str(why), 300)}\n"
+        for (why,) in refused
+    )
+
+
+def _warning(watch: Watch, file: str, judged: Staleness | None) -> str:
+    if judged is None or not judged.warns:
+        return ""
+    when = "Before this write" if watch.call.event == "PreToolUse" else "After this write"
+    return (
+        f"Standfast: {when.lower()} the resumption section of {one_line(file, 200)} is {judged}."
+        f" A write should set `recovery_state.updated_at` to now. {_HOW}\n"
+    )
+
+
+def _demand(file: str, judged: Staleness) -> str:
+    return (
+        f"Standfast: the resumption section of {one_line(file, 200)} is {judged}:"
+        f" update it before anything else. {_HOW}\n"
+    )
+
+
+def _hears_before(watch: Watch) -> bool:
+    """Versions that name the session to their hooks also hand on what those before a call say."""
+    return "CLAUDE_CODE_SESSION_ID" in watch.call.environ
+
+
+def _is_spared(watch: Watch, file: str | None) -> bool:
+    """What an update can be made by, and what only looks."""
+    call = watch.call
+    if file is not None or call.tool in _SPARED:
+        return True
+    (command,) = call.payload.ask(["?1->>'$.tool_input.command'"])
+    return call.tool == "Bash" and str(command or "").lstrip().startswith("standfast ")
+
+
+def _is_guarded(watch: Watch) -> bool:
+    """Only the user's own file decides: what comes with a repository may stop nobody."""
+    from standfast import config
+    from standfast.errors import StandfastError
+
+    try:
+        return config.load(None, watch.call.environ).guard_resumption
+    except StandfastError:
+        return False
+
+
+def _deny(watch: Watch, why: str) -> str:
+    inner = watch.call.payload.write(
+        {
+            "hookEventName": watch.call.event,
+            "permissionDecision": "deny",
+            "permissionDecisionReason": why.strip(),
+        }
+    )
+    return watch.call.payload.write({"json:hookSpecificOutput": inner})

@@ -1,0 +1,124 @@
+"""What a call leaves to do for documents once nobody waits: files, crossings, acknowledgements.
+
+Not on the hook path: it is loaded after the answer, and only where a document concerns the call.
+A crash here loses nothing: the next call, or the next command, finds the same to do.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.clients.claude import monitor
+from standfast.clients.claude.recording import MAIN
+from standfast.errors import StandfastError
+from standfast.journal import compactions, resumption
+from standfast.protocol import context_monitor, staleness
+from standfast.protocol.resumption_triggers import ThresholdCrossing
+
+if TYPE_CHECKING:
+    from standfast.clients.serve import Call
+    from standfast.journal.resumption_folds import Document
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
+    from standfast.protocol.context_monitor import Fill
+
+_MOST_REFUSED = 10
+_LOGGED = "SELECT value ->> 'digest' FROM cells WHERE key = 'reinject:' || ?"
+_TIER = "SELECT value ->> 'tier' FROM cells WHERE key = 'tier:' || ?"
+_BEGAN = """
+    SELECT events.at FROM sessions JOIN events ON events.seq = sessions.began
+    WHERE sessions.session = ?"""
+
+
+def tidy(call: Call, journal: Journal) -> None:
+    """Everything that this call has left to do."""
+    if call.refused:
+        _log_refused(call, journal)
+    if call.event in {"PreCompact", "SessionStart"}:
+        compactions.keep_files(journal)
+    if call.crossed is not None:
+        with journal.writing() as tx:
+            _cross(call, tx, *call.crossed)
+    if call.keeps or call.crossed is not None or call.event in {"SessionStart", "Stop"}:
+        _keep_documents(call, journal)
+
+
+def _keep_documents(call: Call, journal: Journal) -> None:
+    from standfast.files import homes
+
+    homes.keep_documents(journal, call.place)
+
+
+def before_compaction(call: Call, tx: Writing) -> None:
+    """The one thing that is left of a compaction: where the documents stood."""
+    (trigger,) = call.payload.ask(["?1->>'trigger'"])
+    fill = monitor.fill_of(call, _window(call)).share
+    compactions.checkpoint(
+        tx, call.place.folder, call.place.root, str(trigger), fill, call.began, call.author(MAIN)
+    )
+
+
+def _window(call: Call) -> int | None:
+    from standfast import config
+
+    try:
+        return config.load(call.place.root, call.environ).context_window
+    except StandfastError:
+        return None
+
+
+def at_start(call: Call, tx: Writing) -> None:
+    """Before the brief is made: what a compaction left is in the documents that it tells of."""
+    compactions.merge(tx, call.author(MAIN))
+    compactions.acknowledge(tx, call.author(MAIN))
+
+
+def _cross(call: Call, tx: Writing, tier: str, fill: Fill) -> None:
+    """T7, once a transition: kept with the tier, so that no crash fires it twice or never."""
+    kept = tx.execute(_TIER, (call.session,))
+    before = str(kept[0][0]) if kept else ""
+    if not context_monitor.crossing(before, tier)[1]:
+        return
+    told = {"session": call.session, "tier": tier, "before": before or context_monitor.NOMINAL}
+    figures = {"tokens": fill.tokens, "window": fill.window}
+    tx.append("context.crossed", {**told, **figures}, call.author(MAIN))
+    for document in resumption.documents(tx.execute):
+        if document.is_live and document.root == call.place.root:
+            _advise(call, tx, document, fill)
+
+
+def _advise(call: Call, tx: Writing, document: Document, fill: Fill) -> None:
+    """Advisory: never an error; and not where the orchestrator's own update is demanded."""
+    now = clock.now_us()
+    began = tx.execute(_BEGAN, (call.session,))
+    judged = staleness.judge(
+        document.state["updated_at"],
+        now_us=now,
+        session_started_us=int(str(began[0][0])) if began else None,
+        phase_started_us=document.phase_at,
+    )
+    if judged.level == staleness.CRITICAL:
+        return
+    state = resumption.recovery(tx.execute, document, now, context_fill_at_update=fill.share)
+
+    def fire() -> None:
+        resumption.fire(tx, document.file, ThresholdCrossing(state), call.author(MAIN))
+
+    try:
+        tx.trial(fire)
+    except StandfastError:
+        pass
+
+
+def _log_refused(call: Call, journal: Journal) -> None:
+    """Once for the contents of a file, however often they are read."""
+    with journal.writing() as tx:
+        for file, data, refused in call.refused:
+            digest = sha256(data).hexdigest()[:16]
+            if tx.execute(_LOGGED, (file,)) == [(digest,)]:
+                continue
+            for each in refused[:_MOST_REFUSED]:
+                told = {"file": file, "line": each.line, "why": each.why, "digest": digest}
+                tx.append("reinject.refused", told, call.author(MAIN))

@@ -1,0 +1,97 @@
+"""L2-REINJECT markers of a repository's rules files, said again with every prompt. Hook path.
+
+The files are those that the client itself loads as rules. They come with the repository: few of
+them are read, none that is large, and none through a link; what a marker may say, `reinject` says.
+"""
+
+from __future__ import annotations
+
+import os
+
+from standfast import disk
+from standfast.errors import StandfastError
+from standfast.protocol import reinject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from standfast.clients.claude.watching import Watch
+    from standfast.protocol.reinject import Marker, Refused
+
+FILES = ("CLAUDE.md", ".claude/CLAUDE.md")
+RULES = ".claude/rules"
+
+_NAME = b"L2-REINJECT:"
+_HEAD = "Standing reminders of this repository:\n"
+_MOST_FILES, _MOST_FOLDERS = 60, 30
+_READ = 256 * 1024
+
+
+def words(watch: Watch, before: str) -> str:
+    """The reminders that the budget has room for, and the client after what is said *before*."""
+    found, watch.call.refused = look(watch.call.place.root)
+    if watch.call.documents:
+        found += reinject.parse(reinject.DEFAULT)[0]
+    if not found:
+        return ""
+    said, _ = reinject.choose(_each_once(found), watch.settings().reinject_tokens)
+    while said and not watch.fits(before + _written(said)):
+        said.pop()  # the least of them
+    return _written(said) if said else ""
+
+
+def _written(said: list[Marker]) -> str:
+    return _HEAD + "".join(f"- {marker.content}\n" for marker in said)
+
+
+def _each_once(found: list[Marker]) -> list[Marker]:
+    return list({marker.content: marker for marker in reversed(found)}.values())[::-1]
+
+
+def look(root: str) -> tuple[list[Marker], list[tuple[str, bytes, list[Refused]]]]:
+    """Every marker of the rules files, and by file what was refused of which contents."""
+    markers: list[Marker] = []
+    refused: list[tuple[str, bytes, list[Refused]]] = []
+    for file in files(root):
+        try:
+            data = disk.read_beneath(root, file, limit=_READ)
+        except FileNotFoundError:
+            continue
+        except (StandfastError, OSError) as error:
+            problem = error.problem if isinstance(error, StandfastError) else "it cannot be read"
+            refused.append((file, problem.encode(), [reinject.Refused(0, problem)]))
+            continue
+        if _NAME in data:
+            good, bad = reinject.parse(data.decode("utf-8", "replace"))
+            markers += good
+            if bad:
+                refused.append((file, data, bad))
+    return markers, refused
+
+
+def files(root: str) -> Iterator[str]:
+    """The rules files in the order of their names; those behind links are none."""
+    yield from FILES
+    folders, left = [RULES], _MOST_FILES
+    for _ in range(_MOST_FOLDERS):
+        if not folders:
+            return
+        folder = folders.pop(0)
+        for name, is_folder in _entries(os.path.join(root, folder)):
+            if is_folder:
+                folders.append(f"{folder}/{name}")
+            elif name.endswith(".md") and left:
+                left -= 1
+                yield f"{folder}/{name}"
+
+
+def _entries(folder: str) -> list[tuple[str, bool]]:
+    if os.path.islink(folder):
+        return []
+    try:
+        with os.scandir(folder) as found:
+            entries = [(each.name, each.is_dir(follow_symlinks=False)) for each in found]
+    except OSError:
+        return []
+    return sorted(entry for entry in entries if entry[0].isprintable())

@@ -1,0 +1,87 @@
+"""What a call says of documents and rules that concern it, beside any brief. Hook path.
+
+Loaded only where there is such a document or rule. Files and the transcript are read after the
+journal has the fact and is free again; whatever fails here costs a word, never the fact.
+"""
+
+from __future__ import annotations
+
+from standfast import clock
+from standfast.protocol import staleness
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from standfast.clients.serve import Call
+    from standfast.config import Config
+    from standfast.journal.store import Journal
+    from standfast.protocol.staleness import Staleness
+
+CAP = 9_500  # of the client's 10,000 units for one hook: the rest is for what they count and we not
+
+_BEGAN = """
+    SELECT events.at FROM sessions JOIN events ON events.seq = sessions.began
+    WHERE sessions.session = ?"""
+
+
+class Watch:
+    """One call, its live documents, and what can be asked of both."""
+
+    __slots__ = ("call", "journal", "now", "printed", "session_at")
+
+    def __init__(self, call: Call, journal: Journal, printed: str) -> None:
+        self.call = call
+        self.journal = journal
+        self.printed = printed
+        self.now = clock.now_us()
+        began = journal.query(_BEGAN, (call.session,))
+        self.session_at = int(began[0][0]) if began else None
+
+    def judge(self, updated_at: object, phase_at: object = None) -> Staleness:
+        """How old a section is for this session."""
+        return staleness.judge(
+            updated_at,
+            now_us=self.now,
+            session_started_us=self.session_at,
+            phase_started_us=phase_at if isinstance(phase_at, int) else None,
+        )
+
+    def worst(self) -> tuple[str, Staleness] | None:
+        """The live document that needs an update most, if there is any document."""
+        judged = [
+            (str(file), self.judge(updated_at, phase_at))
+            for file, updated_at, phase_at in self.call.documents
+        ]
+        order = staleness.LEVELS.index
+        return min(judged, key=lambda each: order(each[1].level)) if judged else None
+
+    def settings(self) -> Config:
+        """A file of settings that cannot be read is told by commands, not by hooks."""
+        from standfast import config
+        from standfast.errors import StandfastError
+
+        try:
+            return config.load(self.call.place.root, self.call.environ)
+        except StandfastError:
+            return config.without_files(self.call.environ)
+
+    def fits(self, words: str) -> bool:
+        """Whether the client hands all of it to the model."""
+        return _units(self.call.payload.beside(self.printed, self.call.event, words)) <= CAP
+
+
+def _units(text: str) -> int:
+    return len(text) + sum(char > "\uffff" for char in text)
+
+
+def speak(call: Call, journal: Journal, printed: str) -> str:
+    """What is printed, with what is to be said of documents and rules."""
+    watch = Watch(call, journal, printed)
+    if call.event == "UserPromptSubmit":
+        from standfast.clients.claude import monitor, reminders
+
+        words = monitor.words(watch)
+        words += reminders.words(watch, words)
+        return call.payload.beside(printed, call.event, words) if words else printed
+    from standfast.clients.claude import demands
+
+    return demands.answer(watch)
