@@ -9,7 +9,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from standfast import clock
+from standfast import clock, config
 from standfast.clients.claude import monitor
 from standfast.clients.claude.recording import MAIN
 from standfast.errors import StandfastError
@@ -46,27 +46,27 @@ def tidy(call: Call, journal: Journal) -> None:
 
 
 def _keep_documents(call: Call, journal: Journal) -> None:
-    from standfast.files import homes
+    """The files say what the journal has, and the journal what was written into them."""
+    from standfast.files import documents_kept
 
-    homes.keep_documents(journal, call.place)
+    documents_kept.keep(journal, call.place, _settings(call).orchestration_file)
 
 
 def before_compaction(call: Call, tx: Writing) -> None:
     """The one thing that is left of a compaction: where the documents stood."""
     (trigger,) = call.payload.ask(["?1->>'trigger'"])
-    fill = monitor.fill_of(call, _window(call)).share
+    fill = monitor.fill_of(call, _settings(call).context_window).share
     compactions.checkpoint(
         tx, call.place.folder, call.place.root, str(trigger), fill, call.began, call.author(MAIN)
     )
 
 
-def _window(call: Call) -> int | None:
-    from standfast import config
-
+def _settings(call: Call) -> config.Config:
+    """A file of settings that cannot be read is told by commands, not by hooks."""
     try:
-        return config.load(call.place.root, call.environ).context_window
+        return config.load(call.place.root, call.environ)
     except StandfastError:
-        return None
+        return config.without_files(call.environ)
 
 
 def at_start(call: Call, tx: Writing) -> None:
