@@ -91,13 +91,16 @@ def _after(line: str, key: str) -> str | None:
 def _flow(text: str, key: str) -> str:
     """The value of *key* in a flow mapping: between its colon and the comma or brace after it."""
     for count, part in enumerate(_parts(text.lstrip())):
-        if count > _MOST:
-            break
-        rest = _after(part.strip(), key)
-        if rest is None and part.strip().startswith((f'"{key}":', f"'{key}':")):
-            rest = part.strip()[len(key) + 3 :].strip()
+        member = part.strip()
+        while member.startswith("#"):
+            member = member.partition("\n")[2].lstrip()
+        rest = _after(member, key)
+        if rest is None and member.startswith((f'"{key}":', f"'{key}':")):
+            rest = member[len(key) + 3 :].strip()
         if rest is not None:
             return rest
+        if count > _MOST:
+            break
     return ""
 
 
