@@ -10,8 +10,9 @@ import pytest
 
 from claude_calls import Claude, context
 from resumption_world import FILE, HOUR_US, MINUTE_US, begun, payloads, section, transcript
-from standfast import clock
+from standfast import clock, config
 from standfast.clients import serve
+from standfast.clients.claude import chosen
 from standfast.journal import resumption
 from standfast.protocol import context_monitor
 
@@ -490,3 +491,31 @@ def test_names_agree() -> None:
 
     assert monitor.FILE == serve.DOCUMENT
     assert context_monitor.WINDOW == 200_000
+
+
+@pytest.mark.req("RES-20")
+@pytest.mark.parametrize(
+    ("text", "guarded"),
+    [
+        ("guard_resumption: true\n", True),
+        ("git: git\nguard_resumption:   True  # yes\n", True),
+        ("guard_resumption: false\n", False),
+        ("# guard_resumption: true\n", False),
+        ("stages:\n  guard_resumption: true\n", False),
+        ("", False),
+    ],
+)
+def test_guard_is_told_as_the_reader_of_settings_tells_it(text: str, *, guarded: bool) -> None:
+    set_by_user(text)
+
+    assert chosen.is_guarded(os.environ) is guarded
+    assert (chosen.USER_FILE, chosen.PROJECT_FILE) == (config.USER_FILE, config.PROJECT_FILE)
+    if "stages" not in text:
+        assert config.load(None, os.environ).guard_resumption is guarded
+
+
+def test_defaults_are_those_of_the_reader_of_settings() -> None:
+    told, own = config.without_files(os.environ), chosen.Chosen()
+
+    for name in chosen.Chosen.__slots__:
+        assert getattr(own, name) == getattr(told, name)

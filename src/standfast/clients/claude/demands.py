@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from standfast.clients.claude import monitor
+from standfast.clients.claude import chosen, monitor
 from standfast.protocol import updated_at
 from standfast.protocol.staleness import CRITICAL
 from standfast.protocol.text import one_line
@@ -33,7 +33,12 @@ def answer(watch: Watch) -> str:
     worst = watch.worst()
     demanded = worst if worst is not None and worst[1].level == CRITICAL else None
     is_before = call.event == "PreToolUse"
-    if is_before and demanded is not None and not _is_spared(watch, file) and _is_guarded(watch):
+    if (
+        is_before
+        and demanded is not None
+        and not _is_spared(watch, file)
+        and chosen.is_guarded(call.environ)
+    ):
         return _deny(watch, _demand(*demanded))
     if is_before != _hears_before(watch):
         demanded = None
@@ -113,17 +118,6 @@ def _is_spared(watch: Watch, file: str | None) -> bool:
         return True
     (command,) = call.payload.ask(["?1->>'$.tool_input.command'"])
     return call.tool == "Bash" and str(command or "").lstrip().startswith("standfast ")
-
-
-def _is_guarded(watch: Watch) -> bool:
-    """Only the user's own file decides: what comes with a repository may stop nobody."""
-    from standfast import config
-    from standfast.errors import StandfastError
-
-    try:
-        return config.load(None, watch.call.environ).guard_resumption
-    except StandfastError:
-        return False
 
 
 def _deny(watch: Watch, why: str) -> str:

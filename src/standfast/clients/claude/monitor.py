@@ -29,7 +29,7 @@ def words(watch: Watch) -> str:
     judged = _judged(watch)
     if judged is None:
         return ""
-    settings = watch.settings()
+    settings = watch.settings
     fill = fill_of(watch.call, settings.context_window)
     tier = fill.tier(settings.context_tiers)
     kept = watch.journal.query(_KEPT, (watch.call.session,))

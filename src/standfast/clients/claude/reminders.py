@@ -35,7 +35,7 @@ def words(watch: Watch, before: str) -> str:
         found += reinject.parse(reinject.DEFAULT)[0]
     if not found:
         return ""
-    said, _ = reinject.choose(_each_once(found), watch.settings().reinject_tokens)
+    said, _ = reinject.choose(_each_once(found), watch.settings.reinject_tokens)
     while said and not watch.fits(before + _written(said)):
         said.pop()  # the least of them
     return _written(said) if said else ""

@@ -7,12 +7,13 @@ journal has the fact and is free again; whatever fails here costs a word, never 
 from __future__ import annotations
 
 from standfast import clock
+from standfast.clients.claude import chosen
 from standfast.protocol import staleness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from standfast.clients.claude.chosen import Chosen
     from standfast.clients.serve import Call
-    from standfast.config import Config
     from standfast.journal.store import Journal
     from standfast.protocol.staleness import Staleness
 
@@ -26,12 +27,13 @@ _BEGAN = """
 class Watch:
     """One call, its live documents, and what can be asked of both."""
 
-    __slots__ = ("call", "journal", "now", "printed", "session_at")
+    __slots__ = ("_settings", "call", "journal", "now", "printed", "session_at")
 
     def __init__(self, call: Call, journal: Journal, printed: str) -> None:
         self.call = call
         self.journal = journal
         self.printed = printed
+        self._settings: Chosen | None = None
         self.now = clock.now_us()
         began = journal.query(_BEGAN, (call.session,))
         self.session_at = int(began[0][0]) if began else None
@@ -54,15 +56,12 @@ class Watch:
         order = staleness.LEVELS.index
         return min(judged, key=lambda each: order(each[1].level)) if judged else None
 
-    def settings(self) -> Config:
-        """A file of settings that cannot be read is told by commands, not by hooks."""
-        from standfast import config
-        from standfast.errors import StandfastError
-
-        try:
-            return config.load(self.call.place.root, self.call.environ)
-        except StandfastError:
-            return config.without_files(self.call.environ)
+    @property
+    def settings(self) -> Chosen:
+        """What is set, asked once."""
+        if self._settings is None:
+            self._settings = chosen.settings(self.call)
+        return self._settings
 
     def fits(self, words: str) -> bool:
         """Whether the client hands all of it to the model."""
