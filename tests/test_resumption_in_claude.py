@@ -13,6 +13,7 @@ from standfast.testing.rig.claude import Claude
 from standfast.testing.rig.model import Model
 from standfast.testing.rig.script import Reply, Rule
 from standfast.testing.rig.seen import Kind
+from test_monitor import set_by_user
 
 STALE = "resumption:\n  recovery_state:\n    updated_at: 2026-02-20T10:30:00Z\n"
 
@@ -92,12 +93,9 @@ def test_model_hears_the_demand_and_is_held_only_by_the_users_guard(
     client: World, *, guarded: bool
 ) -> None:
     root = Path(client.place.project)
-    client.standfast("note", "begin")
     begun(journal_of(client), root, ago=HOUR_US)
     if guarded:
-        config = Path(client.place.home) / ".config" / "standfast"
-        config.mkdir(parents=True, exist_ok=True)
-        (config / "config.yaml").write_text("guard_resumption: true\n", encoding="utf-8")
+        set_by_user("guard_resumption: true\n")
     rules = [
         Rule(when="Paint it amber.", reply=call("Bash", command="echo amber >amber; echo PAINTED")),
         Rule(when="PAINTED", reply=Reply(text="Done.")),

@@ -22,7 +22,8 @@ STYLES = {
     "all flow": "resumption: {{recovery_state: {{a: [{{updated_at: 5}}], updated_at: {at}}}}}",
     "flow over lines": "resumption:\n  recovery_state: {{\n    next_step: it's fine,  # a, b\n"
     "    updated_at: {at}\n  }}\n",
-    "JSON": '{{"x": {{"resumption": 5}},"resumption": {{"recovery_state": {{"updated_at":"{at}"}}}}}}',
+    "JSON": '{{"x": {{"resumption": 5}}, "resumption": {{"recovery_state": {{"updated_at":'
+    '"{at}"}}}}}}',
     "Windows": "a: 1\r\nresumption:\r\n  recovery_state:\r\n    updated_at: {at}\r\n",
     "anchors": "resumption: &r\n  recovery_state: &s\n    updated_at: {at}\n",
     "byte order mark": "\ufeffresumption:\n  recovery_state:\n    updated_at: {at}\n",
