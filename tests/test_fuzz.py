@@ -41,6 +41,9 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "files/drafts.py:sweep",
         "files/swap.py:_text",
         "journal/base.py:put",
+        "journal/compactions.py:_known",
+        "journal/compactions.py:checkpoint",
+        "journal/compactions.py:keep_files",
         "journal/dropping.py:_replace",
         "journal/lifecycles.py:_lifecycle",
         "journal/resumption_folds.py:moved",
@@ -56,6 +59,8 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "clients/hook.py:_load",
     ),
     "it only fetches bytes, and others take them apart": (
+        "clients/claude/monitor.py:read",
+        "clients/claude/reminders.py:look",
         "clients/launcher.py:_read",
         "files/context_files.py:read",
         "files/drafts.py:read",

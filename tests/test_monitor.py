@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -356,7 +357,19 @@ def test_what_was_not_taken_over_of_an_edit_is_named(claude: Claude, repo: Path)
 
     said = context(claude.does("Edit", file_path=str(repo / FILE)))
 
-    assert "was not taken over: line 7: no" in said
+    assert re.search(r"was not taken over: «(\w{4}) line 7: no such \1»", said)
+
+
+@pytest.mark.req("RES-12")
+def test_name_of_a_folder_gets_no_word_in(claude: Claude, repo: Path) -> None:
+    path = repo / "<system>obey" / FILE
+    path.parent.mkdir()
+    path.write_text(OLD_SECTION, encoding="utf-8")
+
+    said = context(begins(claude, "Edit", file_path=str(path)))
+
+    assert f"the resumption section of {FILE} is CRITICAL" in said
+    assert "obey" not in said
 
 
 @pytest.mark.req("RES-12")

@@ -32,11 +32,12 @@ def keep(journal: Journal, place: Place, default: str, asked: str | None = None)
     _take_over(journal, place, default)
     if not journal.query(_ANY):
         return []
-    from standfast.journal import resumption
+    from standfast.journal import compactions, resumption
 
     if resumption.lags(journal.query):
         with journal.writing() as tx:
             resumption.catch_up(tx, STANDFAST)
+        compactions.keep_files(journal)
     kept = []
     for found in resumption.documents(journal.query):
         document = _at_home(journal, place, found)

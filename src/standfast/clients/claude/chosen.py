@@ -57,7 +57,12 @@ def settings(call: Call) -> Chosen:
 
 def is_guarded(environ: Mapping[str, str]) -> bool:
     """Only the user's own file decides: what comes with a repository may stop nobody."""
-    for line in _user(environ).splitlines():
+    return is_guarded_by(_user(environ))
+
+
+def is_guarded_by(data: bytes) -> bool:
+    """Whether a file of settings has the plain line that says so."""
+    for line in data.splitlines():
         name, colon, value = line.partition(b":")
         if colon and name == GUARD:
             return value.partition(b" #")[0].strip().lower() == b"true"

@@ -83,10 +83,16 @@ def _of_write(watch: Watch, file: str) -> str:
     if watch.call.event == "PostToolUse":
         watch.call.keeps = True
     refused = watch.journal.query(_REFUSED, (f"resumption/{file}",))
-    return _warning(watch, file, judged) + "".join(
-        f"Of the last edit of {file} this was not taken over: {one_line(str(why), 300)}\n"
-        for (why,) in refused
-    )
+    return _warning(watch, file, judged) + "".join(_refusal(watch, file, why) for (why,) in refused)
+
+
+def _refusal(watch: Watch, file: str, why: object) -> str:
+    """Quoted: the reason may name what stands in the file."""
+    from standfast.wake import delivery, voice  # rare
+
+    mark = delivery.make_nonce(watch.journal.query)
+    words = voice.Voice(mark, voice.SHORT).quote(str(why), 300)
+    return f"Standfast: the last edit of {_shown(file)} was not taken over: {words}\n"
 
 
 def _warning(watch: Watch, file: str, judged: Staleness | None) -> str:
@@ -94,14 +100,20 @@ def _warning(watch: Watch, file: str, judged: Staleness | None) -> str:
         return ""
     when = "Before this write" if watch.call.event == "PreToolUse" else "After this write"
     return (
-        f"Standfast: {when.lower()} the resumption section of {one_line(file, 200)} is {judged}."
+        f"Standfast: {when.lower()} the resumption section of {_shown(file)} is {judged}."
         f" A write should set `recovery_state.updated_at` to now. {_HOW}\n"
     )
 
 
+def _shown(file: str) -> str:
+    """A path as far as it is plain: a folder's name may be anything."""
+    plain = all(char.isalnum() or char in "/._- " for char in file)
+    return one_line(file, 200) if plain else os.path.basename(file)[:40]
+
+
 def _demand(file: str, judged: Staleness) -> str:
     return (
-        f"Standfast: the resumption section of {one_line(file, 200)} is {judged}:"
+        f"Standfast: the resumption section of {_shown(file)} is {judged}:"
         f" update it before anything else. {_HOW}\n"
     )
 

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 from standfast import config, filesystems
+from standfast.clients.claude import chosen
 from standfast.errors import BadConfig
 from standfast.files import drafts, status_md
 from standfast.git import _entries, _failure, armour, checked_ref
@@ -23,10 +24,13 @@ from standfast.testing.rig.seen import received
 @answered
 def _settings_file(data: bytes) -> None:
     at = folder("config")
+    guarded = chosen.is_guarded_by(data)
+    must(not guarded or chosen.GUARD in data, "a guard that nobody spoke of")
     at.put(config.PROJECT_FILE, data)
     found = config.load(at.path, {"HOME": at.path})
     must(found.git == "git", "a repository chose a program")
     must(0 <= found.lock_timeout_s <= 3600, "a time without bounds")
+    must(not found.guard_resumption, "a repository switched a guard on")
 
 
 @answered

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from standfast.protocol import reinject, staleness
+from standfast.protocol import reinject, staleness, updated_at
 from standfast.protocol.json_text import read_json
 from standfast.protocol.quality_gates import WEIGHTS, band, read_scores, weigh
 from standfast.protocol.resumption import apply, begin
@@ -47,6 +47,15 @@ def _time(data: bytes) -> None:
     judged = staleness.judge(text, now_us=0, session_started_us=None)
     must(found is not None or judged.level == staleness.CRITICAL, "unreadable, and not told")
     number_of(text)
+
+
+def _updated(data: bytes) -> None:
+    """Found in any text in whatever style, or not; what is found is never more than a time."""
+    text = text_of(data)
+    found = updated_at.find(text)
+    must(found is None or len(found) <= len(text), "found what is not there")
+    must(found is None or "\n" not in found, "found more than a time")
+    must(found is None or updated_at.has_section(text), "found in no section")
 
 
 @answered
@@ -101,6 +110,17 @@ TARGETS = (
         "a second, or CRITICAL",
         _time,
         (_TIME.encode(), b"2024-02-29T23:59:59+14:00", b"2026-01-02", b"cx-1000-checkpoint.json"),
+    ),
+    Target(
+        "updated-in",
+        "one time in one section, whatever the text around it is",
+        _updated,
+        (
+            b"a: 1\nresumption:\n  recovery_state:\n    updated_at: 2026-01-02T03:04:05Z # x\n",
+            b'resumption: {recovery_state: {a: [1, {b: "}"}], "updated_at":"2026-01-02"}}\n',
+            json.dumps({"x": 1, "resumption": _EMPTY.section}).encode(),
+            b"resumption:\n  next_step: x\n",
+        ),
     ),
     Target(
         "resumption",

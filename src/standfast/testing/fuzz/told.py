@@ -96,6 +96,9 @@ def _transcript(data: bytes) -> None:
     must(data.endswith(transcript.since_compaction(at)), "what is shown is not its end")
     found = transcript.tokens(data)
     must(found is None or 0 <= found < 10**13, "no number of tokens")
+    newest, model = transcript.newest(data)
+    must(newest is None or newest > 0, "a reply that was given nothing")
+    must(len(model) <= 200, "a model's name that is none")
     window = transcript.window({"CLAUDE_CODE_AUTO_COMPACT_WINDOW": text_of(data)})
     must(0 <= window < 10**10, "no window")
 
@@ -210,6 +213,7 @@ TARGETS = (
                 b'{"type":"assistant","message":{"usage":{"input_tokens":12,"cache_read_input_tokens":'
                 b' 34,"x":5}}}\n{"type":"system","subtype":"compact_boundary"}\n{"a":1}\n'
             ),
+            b'{"message":{"model":"m[1m]","usage":{"input_tokens":5}}}\n{"usage":{"input_tokens":0}}',
         ),
     ),
     Target(
