@@ -701,3 +701,8 @@ def test_v1_is_migrated_in_its_place_and_the_original_is_in_the_journal(desk: De
 def test_v2_needs_no_migration(kept: Desk) -> None:
     with kept.journal.writing() as tx:
         assert resumption_files.migrate_file(tx, str(kept.root), FILE, USER) is None
+
+
+@pytest.mark.req("RES-10")
+def test_section_that_is_taken_over_is_not_older_than_its_phase(kept: Desk) -> None:
+    assert kept.document.phase_at == 1_771_581_600 * 1_000_000  # its `updated_at`

@@ -18,6 +18,7 @@ from standfast.protocol.resumption_triggers import (
     GateIteration,
     PhaseStart,
 )
+from standfast.protocol.staleness import SECOND_US, seconds
 from standfast.protocol.trigger_values import read_state, read_trigger, write_state
 
 if TYPE_CHECKING:
@@ -97,9 +98,15 @@ def begun(connection: apsw.Connection, event: Row) -> None:
         resumption,
         tuple(payload["decided"]),
         payload.get("latest_id"),
-        event[1],
+        _began(resumption, event[1]),
     )
     _keep(connection, document, event)
+
+
+def _began(resumption: Resumption, at: int) -> int:
+    """A section that is taken over is in a phase that began no later than it was last updated."""
+    updated = seconds(resumption.section["recovery_state"]["updated_at"])
+    return at if updated is None else min(at, updated * SECOND_US)
 
 
 def triggered(connection: apsw.Connection, event: Row) -> None:
