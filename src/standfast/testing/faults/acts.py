@@ -322,6 +322,45 @@ def _states_agree(world: World, seen: Seen) -> bool:
     return in_turn and _in_state(numbers[made[-1]["to"]])(world, seen)
 
 
+def _document_hook(event: str, world: str, **fields: object) -> Act:
+    """A hook of a session that works by a document."""
+
+    def given(where: World) -> bytes:
+        more = {"transcript_path": os.path.join(where.root, "t.jsonl"), **fields}
+        return worlds.payload(where, event, {**SAMPLES[event], **more})
+
+    return _hook(event, world, worlds.SESSION)._replace(
+        name=f"{event}-{world}", given=given, holds=_document_agrees
+    )
+
+
+def _document_agrees(world: World, seen: Seen) -> bool:
+    """One T5 for a compaction, one more once it was seen, its file, and all else as it was."""
+    told = [json.loads(data) for kind, _, data in seen.events if kind == "compaction.checkpoint"]
+    fired = [json.loads(data) for kind, _, data in seen.events if kind == "resumption.triggered"]
+    said = [each["trigger"].get("compaction_events") for each in fired]
+    files = [each["checkpoint_file"] for each in filter(None, said) if "checkpoint_file" in each]
+    acknowledged = [name for each in filter(None, said) for name in each.get("ids", ())]
+    with open(os.path.join(world.repo, worlds.SECTION_FILE), encoding="utf-8") as file:
+        text = file.read()
+    return (
+        len(files) == len(set(files)) == len(told)
+        and len(acknowledged) == len(set(acknowledged)) <= len(told)
+        and seen.number("context.crossed") <= 1
+        and all(os.path.isfile(each["file"]) for each in told)
+        and text.startswith(worlds.AROUND)
+        and all(name in text for name in files)
+    )
+
+
+DOCUMENTS: tuple[Act, ...] = (
+    _document_hook("PreCompact", "documented"),
+    _document_hook("SessionStart", "compacted", source="compact"),
+    _document_hook("Stop", "reoriented"),
+    _document_hook("UserPromptSubmit", "documented"),
+)
+
+
 HOOKS: tuple[Act, ...] = (
     *map(_in_session, RECIPES),
     *OUTPUTS,
@@ -330,6 +369,7 @@ HOOKS: tuple[Act, ...] = (
     _hook("PostToolUse", "waiting", NEW_SESSION),
     _role_hook("PreCompact", "in a role"),
     _role_hook("SessionStart", "compacting"),
+    *DOCUMENTS,
 )
 
 _EVERY = (*COMMANDS, *STAGES, *CHECKPOINTS, *RESUMPTIONS, *HOOKS)

@@ -252,6 +252,25 @@ def _resuming(world: World) -> None:
     perform.command(world, "gate", "record", "QG-1", "completeness=0.9", "evidence=0.8")
 
 
+def _documented(world: World) -> None:
+    """The same, and the session that works by it has a context that fills up."""
+    _resuming(world)
+    usage = '{"message":{"model":"m","usage":{"input_tokens":150000}}}'
+    _write(os.path.join(world.root, "t.jsonl"), f"{usage}\n")
+
+
+def _compacted(world: World) -> None:
+    """The same, and its context is being compacted."""
+    _documented(world)
+    perform.hook(world, payload(world, "PreCompact", {"trigger": "auto"}))
+
+
+def _reoriented(world: World) -> None:
+    """The same, and it has been briefed since."""
+    _compacted(world)
+    perform.hook(world, payload(world, "SessionStart", {"source": "compact"}))
+
+
 def _of_old(world: World) -> None:
     """A resumption section of v1.0, which nobody has touched."""
     _begun(world)
@@ -368,6 +387,9 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "laned": _laned,
     "resuming": _resuming,
     "a section of v1": _of_old,
+    "documented": _documented,
+    "compacted": _compacted,
+    "reoriented": _reoriented,
     "installed": _installed,
     "an output is owed": _owing,
     "context": _context,
