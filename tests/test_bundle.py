@@ -11,7 +11,9 @@ import apsw
 import pytest
 
 import standfast
+from resumption_world import FILE, HOUR_US, begun
 from standfast.clients import bundle
+from standfast.journal.store import Journal
 from standfast.protocol import outputs
 
 LIBRARIES = Path(apsw.__file__).parents[1]
@@ -143,6 +145,26 @@ def test_hook_loads_nothing_that_it_cannot_afford(package: Path, repo: Path) -> 
     ended = run(repo, ["-c", LOADED, start, LIBRARIES, modules], "PostToolUse", dict(STARTED))
 
     assert (begun.stdout, begun.stderr) == (ended.stdout, ended.stderr) == ("\n", "")
+
+
+@pytest.mark.req("PERF-01", "RES-20")
+def test_hook_that_a_document_concerns_reads_and_loads_no_more(package: Path, repo: Path) -> None:
+    start, modules = package / "clients" / "start.py", make(package)
+    begun(Journal(str(repo / ".git" / "standfast")), repo, ago=HOUR_US)
+    call(package, repo, "SessionStart", source="startup")
+    (repo / "CLAUDE.md").write_text('<!-- L2-REINJECT: rank=1, content="so" -->\n', "utf-8")
+    asked = {"prompt": "make it work"}
+    write = {"tool_name": "Write", "tool_use_id": "t2",
+             "tool_input": {"file_path": str(repo / FILE)}}  # fmt: skip
+
+    for event, fields in (
+        ("UserPromptSubmit", asked),
+        ("PreToolUse", STARTED),
+        ("PreToolUse", write),
+    ):
+        assert files_read(package, repo, event, **fields) == []
+        loaded = run(repo, ["-c", LOADED, start, LIBRARIES, modules], event, dict(fields))
+        assert (loaded.stdout, loaded.stderr) == ("\n", "")
 
 
 def test_every_module_of_the_bundle_is_there_for_a_reason() -> None:
