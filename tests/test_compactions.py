@@ -231,7 +231,7 @@ def test_thousandth_comes_after_the_one_before_it(claude: Claude) -> None:
     assert names == [f"cx-{number}-checkpoint.json" for number in (999, 1000, 1001)]
 
 
-@pytest.mark.req("RES-08", "REL-06")
+@pytest.mark.req("RES-08")
 def test_hook_that_is_killed_before_its_file_loses_nothing(
     claude: Claude, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

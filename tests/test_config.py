@@ -64,7 +64,42 @@ def test_project_file_may_never_name_a_command(home: Path, project: Path) -> Non
 
 def test_every_setting_that_runs_or_drops_something_is_closed_to_projects() -> None:
     closed = [key.name for key in config.KEYS if not key.project]
-    assert closed == ["git", "keep_days", "keep_mb"]
+    kept = ["git", "keep_days", "keep_mb"]
+    assert closed == [*kept, "context_window", "reinject_tokens", "guard_resumption"]
+    assert not [key.name for key in config.KEYS if key.variable and key.name.startswith("guard")]
+
+
+@pytest.mark.req("RES-13", "RES-14", "RES-20")
+def test_settings_of_the_hooks_are_checked_and_kept(home: Path, project: Path) -> None:
+    user_file(home).write_text(
+        "context_window: '150000'\nreinject_tokens: 0\nguard_resumption: true\n", "utf-8"
+    )
+    (project / ".standfast.yaml").write_text("context_tiers: [0.1, 0.2, 0.3, 0.9]\n", "utf-8")
+
+    found = load(home, project)
+
+    assert (found.context_window, found.reinject_tokens) == (150_000, 0)
+    assert found.context_tiers == (0.1, 0.2, 0.3, 0.9)
+    assert found.guard_resumption is True
+
+
+@pytest.mark.req("RES-13", "RES-14", "RES-20")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("context_window: 10\n", "context_window: true\n", "context_window: 1e6\n"),
+        *("context_tiers: [0.5]\n", "context_tiers: [0.5, 0.4, 0.6, 0.7]\n", "context_tiers: 1\n"),
+        *("reinject_tokens: -1\n", "reinject_tokens: 1501\n", "guard_resumption: 1\n"),
+        *("guard_resumption: yes please\n", "context_window: 9999999999\n"),
+    ],
+)
+def test_setting_of_the_hooks_that_makes_no_sense_is_refused(
+    home: Path, project: Path, text: str
+) -> None:
+    user_file(home).write_text(text, "utf-8")
+
+    with pytest.raises(BadConfig, match=text.partition(":")[0]):
+        load(home, project)
 
 
 @pytest.mark.parametrize(

@@ -305,8 +305,8 @@ def _checked(
         raise BadConfig(f"there is no setting `{name}`", file=file, line=line)
     if source is Source.PROJECT and not key.project:
         raise BadConfig(
-            f"`{name}` may not be set by a repository: it decides what runs on this machine"
-            " or what is kept of its history",
+            f"`{name}` may not be set by a repository: it decides what runs on this machine,"
+            " what is kept of its history, or what its agents may do",
             file=file,
             line=line,
             remedy="Set it in your own configuration if you want it, and ask who put it here.",
