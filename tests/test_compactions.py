@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from claude_calls import Claude
+from conftest import Cli
 from resumption_samples import scores
 from resumption_world import FILE, HOUR_US, MINUTE_US, begun, payloads, section, transcript
 from standfast import clock
@@ -308,3 +309,29 @@ def test_compaction_in_a_session_leaves_the_section_as_fresh_as_it_was(
 
     updated = section(claude.journal)["recovery_state"]["updated_at"]
     assert staleness.judge(updated, now_us=clock.now_us()).level == staleness.FRESH
+
+
+def test_document_that_makes_no_sense_costs_no_fact(
+    claude: Claude, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude("PreCompact", trigger="auto")
+    monkeypatch.setattr(afterwards, "tidy", lambda *_: None)
+    with claude.journal.writing() as tx:
+        tx.execute("UPDATE cells SET value = '{\"root\": 1}' WHERE key LIKE 'cx:%'")
+
+    assert claude.wakes()
+    assert len(payloads(claude.journal, "session.started")) == 2
+
+
+@pytest.mark.req("RES-08")
+def test_next_command_writes_the_file_of_a_hook_that_was_killed(
+    claude: Claude, repo: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(afterwards, "tidy", lambda *_: None)
+    claude("PreCompact", trigger="auto")
+
+    assert cli("status", cwd=repo).returncode == 0
+
+    file = repo / ".git" / "standfast" / "checkpoints" / "cx-001-checkpoint.json"
+    assert json.loads(file.read_text(encoding="utf-8"))["id"] == "CX-001"
+    assert events(claude) == [("CX-001", False)]

@@ -195,7 +195,8 @@ def _is_watched(call: Call) -> bool:
 
 
 def _names_document(call: Call) -> bool:
-    return call.tool in {"Write", "Edit", "MultiEdit"} and DOCUMENT in call.payload.text
+    is_write = call.tool in {"Write", "Edit", "MultiEdit", "NotebookEdit"}
+    return is_write and DOCUMENT in call.payload.text
 
 
 def _watch(call: Call, journal: Journal, output: str) -> str:
@@ -315,8 +316,8 @@ def _compact(call: Call, tx: Writing) -> None:
     act = keeping.before_compaction if call.event == "PreCompact" else keeping.at_start
     try:
         tx.trial(lambda: act(call, tx))
-    except StandfastError:
-        pass
+    except (StandfastError, LookupError, TypeError, ValueError):
+        pass  # a document that makes no sense is told by commands
 
 
 def _before_compaction(call: Call, tx: Writing) -> str:
