@@ -156,6 +156,17 @@ def test_several_compactions_are_acknowledged_at_once(claude: Claude) -> None:
     assert ids == [None, None, None, ["CX-001", "CX-002", "CX-003"]]
 
 
+@pytest.mark.req("RES-08")
+def test_brief_of_an_earlier_compaction_acknowledges_no_later_one(claude: Claude) -> None:
+    claude("PreCompact", trigger="auto")
+    claude.wakes()
+    claude("Stop")
+    claude("PreCompact", trigger="manual")
+    claude("Stop")
+
+    assert events(claude) == [("CX-001", True), ("CX-002", False)]
+
+
 @pytest.mark.req("RES-06", "RES-08")
 def test_two_sessions_at_once_are_acknowledged_each_by_itself(claude: Claude, repo: Path) -> None:
     other = Claude(repo, OTHER)

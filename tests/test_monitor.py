@@ -12,7 +12,7 @@ import pytest
 from claude_calls import Claude, context
 from resumption_world import FILE, HOUR_US, MINUTE_US, begun, payloads, section, transcript
 from standfast import clock, config
-from standfast.clients import serve
+from standfast.clients import afterwards, serve
 from standfast.clients.claude import chosen
 from standfast.journal import resumption
 from standfast.protocol import context_monitor
@@ -245,6 +245,24 @@ def test_threshold_fires_once_a_transition(claude: Claude, repo: Path) -> None:
     state = section(claude.journal)["recovery_state"]
     assert state["context_fill_at_update"] == 0.1
     assert state["current_activity"] == "phase-2-agent-execution"
+
+
+@pytest.mark.req("RES-23")
+def test_transition_that_two_calls_saw_is_kept_once(
+    claude: Claude, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(claude.journal, repo)
+    later: list[serve.Call] = []
+    with monkeypatch.context() as slow:
+        slow.setattr(afterwards, "tidy", lambda call, _: later.append(call))
+        ask(claude, 150_000)
+        ask(claude, 150_000)
+
+    for call in later:
+        afterwards.tidy(call, claude.journal)
+
+    assert len(payloads(claude.journal, "context.crossed")) == 1
+    assert len(payloads(claude.journal, "resumption.triggered")) == 1
 
 
 @pytest.mark.req("RES-23")

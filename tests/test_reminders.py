@@ -125,7 +125,9 @@ def test_refused_markers_are_logged_once_for_their_contents(claude: Claude, repo
 
 
 @pytest.mark.req("RES-13")
-@pytest.mark.parametrize("harm", ["huge", "link", "folder link", "binary", "fifo", "many", "deep"])
+@pytest.mark.parametrize(
+    "harm", ["huge", "link", "folder link", "link to all", "binary", "fifo", "many", "deep"]
+)
 def test_hostile_rules_cost_nobody_anything(claude: Claude, repo: Path, harm: str) -> None:
     outside = put(repo.parent, "outside/rules/x.md", marker("from outside"))
     put(repo, "CLAUDE.md", marker("good"))
@@ -138,6 +140,11 @@ def test_hostile_rules_cost_nobody_anything(claude: Claude, repo: Path, harm: st
     elif harm == "folder link":
         rules.parent.mkdir()
         rules.symlink_to(outside.parent)
+        assert list(reminders.files(str(repo))) == list(reminders.FILES)
+    elif harm == "link to all":
+        outside.parent.parent.rename(repo.parent / "dot-claude")
+        rules.parent.symlink_to(repo.parent / "dot-claude")
+        assert list(reminders.files(str(repo))) == list(reminders.FILES)
     elif harm == "binary":
         put(repo, ".claude/rules/a.md", "").write_bytes(b"\xff\0<!-- L2-REINJECT: \xff -->" * 9)
     elif harm == "fifo":

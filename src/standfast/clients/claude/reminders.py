@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FILES = ("CLAUDE.md", ".claude/CLAUDE.md")
 RULES = ".claude/rules"
+_ANY = "any.md"  # a name in a folder that is to be opened
 
 _NAME = b"L2-REINJECT:"
 _HEAD = "Standing reminders of this repository:\n"
@@ -78,7 +79,7 @@ def files(root: str) -> Iterator[str]:
         if not folders:
             return
         folder = folders.pop(0)
-        for name, is_folder in _entries(os.path.join(root, folder)):
+        for name, is_folder in _entries(root, folder):
             if is_folder:
                 folders.append(f"{folder}/{name}")
             elif name.endswith(".md") and left:
@@ -86,12 +87,17 @@ def files(root: str) -> Iterator[str]:
                 yield f"{folder}/{name}"
 
 
-def _entries(folder: str) -> list[tuple[str, bool]]:
-    if os.path.islink(folder):
+def _entries(root: str, folder: str) -> list[tuple[str, bool]]:
+    """What is in a folder below the root, and whether it is one itself; no link is followed."""
+    try:
+        fd = disk.open_folder_beneath(root, f"{folder}/{_ANY}")
+    except (StandfastError, OSError):
         return []
     try:
-        with os.scandir(folder) as found:
+        with os.scandir(fd) as found:
             entries = [(each.name, each.is_dir(follow_symlinks=False)) for each in found]
     except OSError:
         return []
+    finally:
+        os.close(fd)
     return sorted(entry for entry in entries if entry[0].isprintable())
