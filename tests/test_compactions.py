@@ -2,12 +2,14 @@
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from claude_calls import Claude
 from conftest import Cli
+from hook_calls import Hooks, put_launcher
 from resumption_samples import scores
 from resumption_world import FILE, HOUR_US, MINUTE_US, begun, payloads, section, transcript
 from standfast import clock
@@ -346,3 +348,37 @@ def test_next_command_writes_the_file_of_a_hook_that_was_killed(
     file = repo / ".git" / "standfast" / "checkpoints" / "cx-001-checkpoint.json"
     assert json.loads(file.read_text(encoding="utf-8"))["id"] == "CX-001"
     assert events(claude) == [("CX-001", False)]
+
+
+@pytest.mark.alone
+@pytest.mark.req("RES-06", "RES-08")
+def test_many_sessions_that_compact_at_once_leave_no_gap(repo: Path, tmp_path: Path) -> None:
+    launcher = put_launcher(tmp_path / "bin" / "hook")
+    hooks = [Hooks(repo, launcher) for _ in range(8)]
+    hooks[0]("SessionStart", source="startup")
+    journal = journal_of(repo)
+    begun(journal, repo)
+
+    def compacts(number: int) -> None:
+        name = f"00000000-0000-4000-8000-00000000000{number}"
+        for event, fields in (
+            ("SessionStart", {"source": "startup"}),
+            ("PreCompact", {"trigger": "auto"}),
+            ("SessionStart", {"source": "compact"}),
+            ("Stop", {}),
+        ):
+            hooks[number](event, session_id=name, **fields)
+
+    with ThreadPoolExecutor(len(hooks)) as pool:
+        list(pool.map(compacts, range(len(hooks))))
+    with journal.writing() as tx:
+        resumption.catch_up(tx, MAIN)
+
+    wanted = [f"CX-00{number}" for number in range(1, len(hooks) + 1)]
+    assert [told["id"] for told in payloads(journal, "compaction.checkpoint")] == wanted
+    told = section(journal)["compaction_events"]["events"]
+    assert [event["id"] for event in told] == wanted
+    assert all(event["acknowledged"] for event in told)
+    assert len({event["checkpoint_file"] for event in told}) == len(hooks)
+    assert all((repo / event["checkpoint_file"]).is_file() for event in told)
+    hooks[0].whole()
