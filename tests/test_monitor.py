@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from claude_calls import Claude, context
+from conftest import Cli
 from resumption_world import FILE, HOUR_US, MINUTE_US, begun, payloads, section, transcript
 from standfast import clock, config
 from standfast.clients import afterwards, serve
@@ -444,6 +445,18 @@ def test_every_call_carries_the_demand_until_the_section_is_updated(critical: Cl
     assert begins(critical, "Bash", command="make")
     begun(critical.journal, critical.root)
 
+    assert begins(critical, "Bash", command="make") == ""
+
+
+@pytest.mark.req("RES-20")
+def test_command_that_the_demand_names_ends_it(critical: Claude, cli: Cli) -> None:
+    said = context(begins(critical, "Bash", command="make"))
+    assert "standfast resumption trigger --help" in said
+    assert cli("resumption", "trigger", "--help", cwd=critical.root).returncode == 0
+
+    done = cli("resumption", "trigger", "T1", "--phase", "3", cwd=critical.root)
+
+    assert done.returncode == 0, done.stderr
     assert begins(critical, "Bash", command="make") == ""
 
 
