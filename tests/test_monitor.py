@@ -314,7 +314,9 @@ def test_write_to_a_stale_section_is_warned_before_and_after(
     claude: Claude, repo: Path, tool: str, name: str
 ) -> None:
     (repo / "sub").mkdir()
-    (repo / name).write_text("resumption:\n  recovery_state: {updated_at: 2026-02-20T10:30:00Z}\n")
+    (repo / name).write_text(
+        "resumption:\n  recovery_state: {updated_at: 2026-02-20T10:30:00Z}\n", encoding="utf-8"
+    )
     path = str(repo / name)
 
     before = context(begins(claude, tool, file_path=path))

@@ -706,3 +706,13 @@ def test_v2_needs_no_migration(kept: Desk) -> None:
 @pytest.mark.req("RES-10")
 def test_section_that_is_taken_over_is_not_older_than_its_phase(kept: Desk) -> None:
     assert kept.document.phase_at == 1_771_581_600 * 1_000_000  # its `updated_at`
+
+
+@pytest.mark.req("RES-10")
+def test_note_makes_no_section_look_fresh(kept: Desk) -> None:
+    before = kept.document.state
+    kept.note("in a later session")
+    kept.keep()
+
+    assert kept.log()[-1] == ("RD-002", "in a later session")
+    assert kept.document.state == before

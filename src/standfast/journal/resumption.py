@@ -227,6 +227,10 @@ def _add(tx: Writing, document: Document, decision: str, author: Author) -> Docu
         " WHERE events.seq = decisions.seq) FROM decisions WHERE id = ?",
         (decision,),
     )
-    state = recovery(tx.execute, document, clock.now_us())
-    trigger = CrossPhaseDecision(state, Decision(str(text), str(rationale or "")))
+    state = Recovery(**{name: document.state[name] for name in Recovery._fields})
+    latest = latest_checkpoint(tx.execute, document.latest_id)
+    # Nobody has judged the state anew: it is as old as it was.
+    trigger = CrossPhaseDecision(
+        state._replace(last_checkpoint=latest), Decision(str(text), str(rationale or ""))
+    )
     return _append(tx, document.file, trigger, author, decision)
