@@ -46,8 +46,6 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "journal/compactions.py:keep_files",
         "journal/dropping.py:_replace",
         "journal/lifecycles.py:_lifecycle",
-        "journal/resumption_folds.py:moved",
-        "journal/resumption_folds.py:scored",
         "journal/whose.py:_ours",
         "run/launching.py:_journal_intent",
         "run/launching.py:_see_to_end",

@@ -22,7 +22,7 @@ from standfast.protocol.staleness import SECOND_US, seconds
 from standfast.protocol.trigger_values import read_state, read_trigger, write_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import apsw
 
@@ -98,68 +98,64 @@ def begun(connection: apsw.Connection, event: Row) -> None:
         resumption,
         tuple(payload["decided"]),
         payload.get("latest_id"),
-        _began(resumption, event[1]),
+        _phase_began(resumption, event[1]),
     )
     _keep(connection, document, event)
 
 
-def _began(resumption: Resumption, at: int) -> int:
-    """A section that is taken over is in a phase that began no later than it was last updated."""
+def _phase_began(resumption: Resumption, at: int) -> int:
+    """A section that others wrote is in a phase that began no later than its last update."""
     updated = seconds(resumption.section["recovery_state"]["updated_at"])
     return at if updated is None else min(at, updated * SECOND_US)
 
 
-def triggered(connection: apsw.Connection, event: Row) -> None:
-    """A trigger was fired."""
+def changed(connection: apsw.Connection, event: Row) -> None:
+    """Something happened to a document that there is, and that it may follow from."""
     payload = json.loads(event[9])
     before = _find(connection, payload["file"])
     if before is None:
         return
     try:
-        trigger = read_trigger(payload["trigger"])
-        after = advance(before, trigger, event[1], payload.get("decision"))
+        after = _CHANGES[event[7]](before, payload, event[1])
     except StandfastError:
         return
     _keep(connection, after, event)
 
 
-def adopted(connection: apsw.Connection, event: Row) -> None:
+def _triggered(before: Document, payload: Mapping[str, Any], at: int) -> Document:
+    return advance(before, read_trigger(payload["trigger"]), at, payload.get("decision"))
+
+
+def _adopted(before: Document, payload: Mapping[str, Any], at: int) -> Document:
     """What others wrote into the file was taken over, sub-section by sub-section."""
-    payload = json.loads(event[9])
-    before = _find(connection, payload["file"])
-    if before is None:
-        return
     section = {**before.section, **payload.get("section", {})}
-    after = before._replace(
-        resumption=before.resumption._replace(section=section),
+    resumption = before.resumption._replace(section=section)
+    is_new_phase = section["recovery_state"]["current_phase"] != before.state["current_phase"]
+    return before._replace(
+        resumption=resumption,
         decided=(*before.decided, *payload.get("decided", ())),
         latest_id=payload.get("latest_id", before.latest_id),
+        phase_at=_phase_began(resumption, at) if is_new_phase else before.phase_at,
     )
-    if after.state["current_phase"] != before.state["current_phase"]:
-        after = after._replace(phase_at=event[1])
-    _keep(connection, after, event)
 
 
-def scored(connection: apsw.Connection, event: Row) -> None:
+def _scored(before: Document, payload: Mapping[str, Any], _at: int) -> Document:
     """Some scores of an iteration are in; the others are still to come."""
-    payload = json.loads(event[9])
-    before = _find(connection, payload["file"])
-    if before is None:
-        return
-    try:
-        scores = read_scores(payload["scores"])
-    except StandfastError:
-        return
-    pending = Pending(payload["gate"], payload["iteration"], scores)
-    _keep(connection, before._replace(pending=pending), event)
+    scores = read_scores(payload["scores"])
+    return before._replace(pending=Pending(payload["gate"], payload["iteration"], scores))
 
 
-def moved(connection: apsw.Connection, event: Row) -> None:
+def _moved(before: Document, payload: Mapping[str, Any], _at: int) -> Document:
     """The file is at home in another checkout now."""
-    payload = json.loads(event[9])
-    before = _find(connection, payload["file"])
-    if before is not None:
-        _keep(connection, before._replace(root=payload["root"]), event)
+    return before._replace(root=payload["root"])
+
+
+_CHANGES: Mapping[str, Callable[[Document, Mapping[str, Any], int], Document]] = {
+    "resumption.triggered": _triggered,
+    "resumption.adopted": _adopted,
+    "resumption.moved": _moved,
+    "gate.scored": _scored,
+}
 
 
 def _find(connection: apsw.Connection, file: str) -> Document | None:
