@@ -45,6 +45,33 @@ def test_first_trigger_begins_the_section_and_writes_the_file(repo: Path, cli: C
     assert cli("resumption", "validate", cwd=repo).returncode == 0
 
 
+@pytest.mark.req("RES-05")
+def test_activity_and_name_follow_from_the_trigger_where_nobody_says_them(
+    repo: Path, cli: Cli
+) -> None:
+    said = []
+    for words in (
+        ("T1", *PHASE),
+        ("T4", "--agent", "a", "--result", "PASS", "--finding", "all well"),
+        ("T1", "--phase", "2"),
+        ("T3", "--gate", "QG-2", *ALL_SCORES),
+        ("T5", "--compaction", "auto"),
+        ("T7", "--activity", "idle"),
+    ):
+        assert cli(*trigger(*words), cwd=repo).returncode == 0
+        state = section(repo)["recovery_state"]
+        said.append((state["current_phase_name"], state["current_activity"]))
+
+    assert said == [
+        ("audit", "phase-1-agent-execution"),
+        ("audit", "phase-1-agent-execution"),
+        ("", "phase-2-agent-execution"),
+        ("", "qg-2-iteration-1"),
+        ("", "compaction-recovery"),
+        ("", "idle"),
+    ]
+
+
 @pytest.mark.req("RES-01")
 def test_what_stands_around_the_section_stays(repo: Path, cli: Cli) -> None:
     put(repo, old())

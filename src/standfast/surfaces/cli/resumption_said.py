@@ -11,6 +11,7 @@ from standfast.errors import TriggerRefused, WrongUsage
 from standfast.journal.resumption import recovery
 from standfast.protocol.quality_gates import read_scores
 from standfast.protocol.resumption_checkpoints import unacknowledged
+from standfast.protocol.resumption_logs import next_iteration
 from standfast.protocol.resumption_triggers import TRIGGERS, Recovery
 from standfast.protocol.text import one_line, printable
 from standfast.protocol.trigger_values import read_trigger
@@ -60,8 +61,29 @@ def complete(ask: Ask, document: Document, value: Mapping[str, Any]) -> Trigger:
         if name not in known:
             problem = f"`recovery_state.{one_line(name, 60)}` cannot be said"
             raise TriggerRefused(problem, remedy=f"There are {', '.join(known)}.")
-    state = recovery(ask, document, clock.now_us(), **said)
+    follows = {**_of_phase(document, said), **_of_activity(document, value, said)}
+    state = recovery(ask, document, clock.now_us(), **{**follows, **said})
     return read_trigger({**value, "recovery_state": state._asdict()})
+
+
+def _of_phase(document: Document, said: Said) -> Said:
+    """Another phase does not have this one's name."""
+    now = document.state["current_phase"]
+    return {"current_phase_name": ""} if said.get("current_phase", now) != now else {}
+
+
+def _of_activity(document: Document, value: Said, said: Said) -> Said:
+    """What is being done follows from some triggers, in the protocol's own words."""
+    phase = said.get("current_phase", document.state["current_phase"])
+    gate = value.get("quality_trajectory")
+    found = {"T1": f"phase-{phase}-agent-execution"}
+    if isinstance(gate, dict) and isinstance(gate.get("gate"), str):
+        count = next_iteration(document.section, gate["gate"])
+        found["T3"] = f"{one_line(gate['gate'].lower(), 60)}-iteration-{count}"
+    if isinstance(value.get("compaction_events"), dict) and "ids" not in value["compaction_events"]:
+        found["T5"] = "compaction-recovery"
+    activity = found.get(str(value.get("trigger")))
+    return {} if activity is None else {"current_activity": activity}
 
 
 def from_file(context: Context, given: str) -> Mapping[str, Any]:
