@@ -8,7 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,13 @@ def until(seen: Callable[[], bool]) -> None:
     """Wait for another process; the test's own limit ends what never comes."""
     while not seen():
         clock.pause(0.005)
+
+
+def kill_all(pids: Iterable[int]) -> None:
+    """Some of them may have ended by themselves."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 # Deciding.
@@ -213,8 +221,7 @@ def test_effect_that_was_killed_with_everybody_is_in_doubt_and_not_begun_again(d
     process.send(desk.supervisor("a"), signal.SIGKILL)
     caller.kill()
     caller.communicate()
-    for pid in process.surrounded_by(mark):
-        os.kill(pid, signal.SIGKILL)
+    kill_all(process.surrounded_by(mark))
     until(lambda: not desk.folder("a").is_held(TREE))
 
     assert desk.run("a", "exit 0").is_in_doubt
@@ -350,8 +357,7 @@ def cut_short(desk: Desk, name: str = "a") -> None:
     process.send(supervisor, signal.SIGKILL)
     caller.kill()
     caller.communicate()
-    for pid in members:
-        os.kill(pid, signal.SIGKILL)
+    kill_all(members)
     until(lambda: not desk.folder(name).is_held(TREE))
 
 

@@ -681,7 +681,7 @@ def test_session_that_is_known_from_its_compaction_on_has_no_start(repo: Path) -
 
     text = claude.wakes("compact")
 
-    assert "ORCHESTRATION.yaml is STALE (not updated since the current phase began): " in text
+    assert "ORCHESTRATION.yaml is STALE (last updated " in text
 
 
 def huge() -> Resumption:
