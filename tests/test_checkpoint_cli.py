@@ -224,3 +224,21 @@ def test_commands_at_once_all_keep_their_records_and_the_file_shows_them(
     assert [each.returncode for each in several] == [0] * 8, told
     assert sorted(str(record["lane"]) for record in shown(repo)) == [f"SL-{n}" for n in range(8)]
     assert cli("journal", "verify", cwd=repo).returncode == 0
+
+
+@pytest.mark.req("CKP-02")
+def test_commands_exit_codes_and_commits_are_told_in_the_notes_too(repo: Path, cli: Cli) -> None:
+    sha, failing = "a1" * 20, ("--test-command", "make test", "--exit-code", "2")
+    words = ("checkpoint", "write", "--run-id", "r", "--phase", "P1", "--lane", "L")
+    more = ("--stage", "after_lane_tests", "--status", "failed", "--base-branch", "main")
+    done = cli(*words, *more, *failing, "--head-sha", sha, "--notes", "two red", "--json", cwd=repo)
+    notes = json.loads(done.stdout)["record"]["notes"]
+
+    assert notes == f"two red; test_command: make test; exit_code: 2; head_sha: {sha}"
+
+
+def test_what_a_checkpoint_needs_is_named(repo: Path, cli: Cli) -> None:
+    done = cli("checkpoint", "write", "--run-id", "r", cwd=repo)
+
+    assert done.returncode == 2
+    assert "a checkpoint needs --phase, --stage, --status" in done.stderr

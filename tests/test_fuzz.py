@@ -96,6 +96,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "surfaces/cli/resumption_said.py:scores",
     ),
     "it shows or compares text line by line": (
+        "files/carrying.py:_lines",
         "files/rewriting.py:_holds",
         "surfaces/cli/consent.py:diff",
         "surfaces/cli/consent.py:paint",

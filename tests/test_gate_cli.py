@@ -127,3 +127,13 @@ def test_bars_are_as_long_as_their_shares() -> None:
     assert ruler((), 4, draws=True) == "────"
     assert curve((0.1, 0.5, 0.99), draws=True) == "▁▁█"
     assert curve((0.1,), draws=False) == ""
+
+
+@pytest.mark.req("RES-05", "RES-08")
+def test_compaction_names_the_gate_whose_scores_were_coming_in(repo: Path, cli: Cli) -> None:
+    cli("resumption", "trigger", "T1", "--phase", "1", cwd=repo)
+    cli("gate", "record", "QG-5", "completeness=.9", cwd=repo)
+    cli("resumption", "trigger", "T5", "--compaction", "auto", cwd=repo)
+    (event,) = section(repo)["compaction_events"]["events"]
+
+    assert (event["active_gate"], event["active_gate_iteration"]) == ("QG-5", 1)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import Cli
 from resumption_samples import FIRST, LATER, TRIGGERS, iteration, lived
 from standfast import disk
 from standfast.errors import FaceInvalid, StandfastError
@@ -174,8 +175,9 @@ def test_command_that_died_before_it_wrote_the_file_is_made_good_by_the_next(des
     assert desk.shown == desk.document.section
 
 
-def test_empty_section_is_a_place_for_one(desk: Desk) -> None:
-    desk.begin("a: 1\nresumption:   # here\nb: 2\n")
+@pytest.mark.parametrize("empty", ["resumption:   # here", "resumption: {}"])
+def test_empty_section_is_a_place_for_one(desk: Desk, empty: str) -> None:
+    desk.begin(f"a: 1\n{empty}\nb: 2\n")
     desk.keep()
 
     assert desk.text.startswith("a: 1\nresumption:")
@@ -209,6 +211,8 @@ def test_what_is_no_section_of_v2_is_left_alone_until_somebody_asks(desk: Desk, 
     with desk.journal.writing() as tx:
         tx.append("any", {})
 
+    told = desk.refused()
+    assert len(told) == ("resumption" in text), "once, where there is a section at all"
     assert desk.keep() == []
     assert resumption.documents(desk.journal.query) == []
     with pytest.raises(StandfastError) as refused:
@@ -458,7 +462,28 @@ def test_editor_that_still_had_the_file_open_loses_nothing(kept: Desk) -> None:
 
 
 @pytest.mark.req("RES-01", "REL-08")
-def test_two_edits_around_the_section_at_once_are_both_kept_and_told(kept: Desk) -> None:
+def test_two_edits_around_the_section_at_once_are_both_made_where_they_do_not_meet(
+    kept: Desk,
+) -> None:
+    with kept.path.open("r+b") as still_open:
+        whole = still_open.read()
+        kept.fire("T4")
+        kept.keep()
+        kept.edit("id: w-1", "id: w-2")
+        kept.path.write_bytes((kept.text + "# at the end\n").encode())
+        kept.keep()
+        still_open.seek(0)
+        still_open.write(whole.replace(b"paths: ", b"others: &o 1\r\npaths: ") + b"# also\n")
+    kept.keep()
+
+    assert "id: w-2" in kept.text
+    assert "others: &o 1\r\npaths: " in kept.text
+    assert kept.text.endswith("# at the end\n# also\n")
+    assert kept.shown == kept.document.section
+
+
+@pytest.mark.req("RES-01", "REL-08")
+def test_two_edits_of_one_line_at_once_are_both_kept_and_told(kept: Desk) -> None:
     with kept.path.open("r+b") as still_open:
         whole = still_open.read()
         kept.fire("T4")
@@ -716,3 +741,51 @@ def test_note_makes_no_section_look_fresh(kept: Desk) -> None:
 
     assert kept.log()[-1] == ("RD-002", "in a later session")
     assert kept.document.state == before
+
+
+@pytest.mark.req("RES-08")
+def test_first_trigger_in_a_file_that_somebody_brought_is_no_edit_of_it(
+    kept: Desk, make_repo: Callable[[str], Path]
+) -> None:
+    other = Desk(make_repo("brought"))
+    other.begin(kept.text)
+    other.fire("T1")
+
+    assert other.refused() == []
+    assert other.shown == other.document.section
+    other.journal.close()
+
+
+@pytest.mark.req("RES-06")
+def test_ids_that_a_file_has_already_are_taken_before_a_note_is_given_one(
+    kept: Desk, make_repo: Callable[[str], Path], cli: Cli
+) -> None:
+    root = make_repo("clone")
+    (root / FILE).write_bytes(kept.text.encode())
+    done = cli("note", "hello", cwd=root)
+    other = Desk(root)
+
+    assert done.stdout == "Recorded RD-002\n"
+    assert other.log() == [("RD-001", "keep SPDX"), ("RD-002", "hello")]
+    assert [(each.id, each.text) for each in reading.decisions(other.journal)] == other.log()
+    other.journal.close()
+
+
+@pytest.mark.req("RES-01")
+def test_command_that_does_something_else_heals_too(kept: Desk, cli: Cli) -> None:
+    for words in (("doctor",), ("journal", "verify"), ("resumption", "validate")):
+        kept.fire("T4")
+        assert kept.shown != kept.document.section
+        cli(*words, cwd=kept.root)
+        assert kept.shown == kept.document.section, words
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_file_stays_its_owners_when_root_writes_it(kept: Desk) -> None:
+    os.chown(kept.path, 12345, 12346)
+    kept.path.chmod(0o600)
+    kept.fire("T4")
+    kept.keep()
+    found = kept.path.stat()
+
+    assert (found.st_uid, found.st_gid, found.st_mode & 0o777) == (12345, 12346, 0o600)

@@ -268,7 +268,7 @@ def test_whole_trigger_may_come_as_json(repo: Path, cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        ({"trigger": "T1", "decision_log": {}}, "`decision_log` cannot be said in PhaseStart"),
+        ({"trigger": "T1", "decision_log": {}}, "`decision_log` cannot be said here"),
         ({"trigger": "T9"}, "the trigger in the file is `T9`"),
         ({"trigger": "T1", "recovery_state": {"updated_at": "x"}}, "updated_at` cannot be said"),
         ({"trigger": "T1", "recovery_state": {"current_phase": "1"}}, "is not a whole number"),

@@ -98,7 +98,7 @@ def test_what_cannot_be_carried_over_is_named_and_kept(
 def test_prose_in_other_shapes_is_still_prose() -> None:
     made = migrate({**V1, "current_state": {"phase": 3}, "next_step": ["a", "b"]}, AROUND)
 
-    assert made.section["recovery_state"]["current_activity"] == "{'phase': 3}"
+    assert made.section["recovery_state"]["current_activity"] == "phase: 3"
     assert made.section["recovery_state"]["next_step"] == "a; b"
 
 
@@ -145,3 +145,12 @@ def test_any_v1_section_becomes_a_valid_one(value: dict[str, Any]) -> None:
     assert validate(made.section) == []
     assert value == kept == made.original
     assert version_of(made.section) == "2.0"
+
+
+@pytest.mark.req("RES-09")
+def test_file_that_is_half_described_is_kept_by_its_path() -> None:
+    listed = ["a.md", {"path": "b.md", "priority": 1}, {"purpose": "x"}, {"path": " "}]
+    made = migrate({**V1, "files_to_read": listed}, AROUND)
+
+    assert made.section["files_to_read"] == ["a.md", "b.md"]
+    assert sum("files_to_read" in note for note in made.notes) == 3

@@ -78,11 +78,14 @@ def rebase(tx: Writing, face: Face, data: bytes | None) -> None:
     tx.execute("UPDATE faces SET bytes = ? WHERE face = ?", (data, face.name))
 
 
-def know(tx: Writing, name: str, data: bytes) -> None:
-    """What stands there now is known, whatever it says: the next publish may replace it."""
+def know(tx: Writing, name: str, data: bytes, *, base: bytes | None) -> None:
+    """What stands there now is known, whatever it says: the next publish may replace it.
+
+    *base* is the same without its secrets, if an edit of it can be told.
+    """
     tx.execute("INSERT OR IGNORE INTO faces (face) VALUES (?)", (name,))
-    sql = "UPDATE faces SET digest = ?, bytes = NULL, refused = NULL WHERE face = ?"
-    tx.execute(sql, (digest(data), name))
+    sql = "UPDATE faces SET digest = ?, bytes = ?, refused = NULL WHERE face = ?"
+    tx.execute(sql, (digest(data), base, name))
 
 
 def remember_published(

@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from standfast.errors import BadDocument, FaceInvalid
+from standfast.files.carrying import carry, text_of
 from standfast.files.face import Face
 from standfast.files.merge import Changes, Known, Record
 from standfast.journal import resumption as recorded
@@ -20,7 +21,7 @@ from standfast.protocol.resumption_check import validate
 from standfast.protocol.resumption_migration import FIRST_VERSION, version_of
 from standfast.protocol.resumption_records import LATEST, weave
 from standfast.protocol.yaml_writing import write
-from standfast.redact import redact, redact_value
+from standfast.redact import redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,25 +41,17 @@ def render(document: Document, data: bytes | None, path: str) -> bytes:
     if data is None:
         return block.encode()
     try:
-        return yaml_sections.replace(_text(data, path), orchestration.KEY, block, path).encode()
+        return yaml_sections.replace(text_of(data, path), orchestration.KEY, block, path).encode()
     except BadDocument as error:
         raise FaceInvalid(error.problem, file=path, line=error.line) from error
 
 
-def _text(data: bytes, path: str) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FaceInvalid("not UTF-8 text", file=path, line=line) from error
-
-
 def read(data: bytes, path: str) -> tuple[Record, ...]:
     """The records of the section, and the checkpoint that the file itself calls the latest."""
-    text = _text(data, path)
+    text = text_of(data, path)
     span = yaml_sections.find(text, orchestration.KEY, path)
     latest = Record(_key(LATEST), _words(LATEST, orchestration.latest_id(text)), 1)
-    if span is None or span.value is None:
+    if span is None or span.value in (None, {}):
         return (latest,)
     if version_of(span.value) == FIRST_VERSION:
         raise FaceInvalid("the section `resumption` is of v1.0", file=path, line=span.line)
@@ -128,36 +121,6 @@ def record(tx: Writing, changes: Changes, origin: str, walk: Walk) -> None:
 
 def _is_latest(each: Record) -> bool:
     return each.key == _key(LATEST)
-
-
-def carry(current: bytes | None, theirs: bytes, base: bytes | None, path: str) -> bytes | None:
-    """What is to stand there where somebody changed the file around the section; None: as it is.
-
-    Only if nobody else changed it there as well: then their version is kept for a person to see.
-    """
-    mine, other = _outside(current, path), _outside(theirs, path)
-    before = _outside(base, path)
-    if current is None or other is None or other in (mine, before):
-        return None
-    if mine is None or mine != before:
-        raise FaceInvalid("the file was changed around the section twice at once", file=path)
-    return theirs
-
-
-def _outside(data: bytes | None, path: str) -> str | None:
-    """The text around the section, less its secrets: what the journal remembers has none.
-
-    None where that cannot be told: then nobody can say that it is the same.
-    """
-    if data is None:
-        return None
-    try:
-        text = _text(data, path)
-        span = yaml_sections.find(text, orchestration.KEY, path)
-    except (BadDocument, FaceInvalid):
-        return None
-    parts = (text,) if span is None else (text[: span.start], text[span.end :])
-    return "\0".join(map(redact, parts))
 
 
 class Walk:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock, disk
 from standfast.errors import FaceInvalid
+from standfast.files.drafts import without_secrets
 from standfast.files.face import SIZE_LIMIT
 from standfast.files.look import know
 from standfast.files.orchestration_yaml import PREFIX
@@ -62,7 +63,10 @@ def look(root: str, file: str) -> Found:
     around = orchestration.around(text, updated, file)
     found = Found(file, path, around, exists=True, data=data, latest_id=around.last_checkpoint)
     span = yaml_sections.find(text, orchestration.KEY, path)
-    if span is None or span.value is None:  # `resumption:` with nothing behind it is a place for it
+    if span is None or span.value in (
+        None,
+        {},
+    ):  # `resumption:` with nothing behind it is a place for it
         return found
     version = version_of(span.value)
     findings = resumption_check.validate(span.value, span.lines, plain=span.plain)
@@ -109,6 +113,9 @@ def _take(tx: Writing, found: Found, root: str, author: Author) -> Document:
     if latest is not None:
         section["recovery_state"]["last_checkpoint"] = latest
     state = Resumption(section)
+    is_edited_from = found.version == VERSION
+    base = without_secrets(found.data) if is_edited_from else None
+    know(tx, PREFIX + found.file, found.data, base=base)
     return recorded.begin(tx, found.file, root, state, author, latest_id=found.latest_id)
 
 
@@ -128,10 +135,10 @@ def _begin(tx: Writing, found: Found, root: str, author: Author) -> Document:
     return recorded.begin(tx, found.file, root, new, author, latest_id=found.latest_id)
 
 
-def take_over(tx: Writing, root: str, file: str, author: Author) -> bool:
+def take_over(tx: Writing, found: Found, root: str, author: Author) -> bool:
     """Take over a valid section that nobody told us of; anything else is left alone."""
-    found = look(root, file)
-    if recorded.find(tx.execute, file) is not None or found.version != VERSION or found.findings:
+    is_known = recorded.find(tx.execute, found.file) is not None
+    if is_known or found.version != VERSION or found.findings:
         return False
     _take(tx, found, root, author)
     return True
@@ -147,5 +154,4 @@ def migrate_file(tx: Writing, root: str, file: str, author: Author) -> Migrated 
     original = json.dumps(moved.original, ensure_ascii=False, default=str)[:_KEPT]
     tx.append("resumption.migrated", {"file": file, "original": original}, author)
     _take(tx, found._replace(value=moved.section), root, author)
-    know(tx, PREFIX + file, found.data)
     return moved

@@ -31,6 +31,7 @@ def put_in_place(
     at = f"{where}/{name}"
     with folders(journal, face, where) as (target, drafts):
         disk.create(name, rendered, mode=_mode(face, target), folder=drafts)
+        _give_to_owner(face, target, drafts, name)
         disk.sync_fd(drafts)
         look.remember(journal, face, draft=at, drafted=_text(rendered))
         final = os.path.basename(face.relative)
@@ -97,6 +98,17 @@ def _trade_in_two_steps(drafts: int, name: str, target: int, final: str) -> bool
 
 def _text(rendered: bytes) -> str:
     return (without_secrets(rendered) or b"").decode()
+
+
+def _give_to_owner(face: Face, target: int, drafts: int, name: str) -> None:
+    """Root writes for whoever has the file: it stays theirs."""
+    if os.geteuid() != 0:
+        return
+    try:
+        owner = os.stat(os.path.basename(face.relative), dir_fd=target, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    os.chown(name, owner.st_uid, owner.st_gid, dir_fd=drafts, follow_symlinks=False)
 
 
 def _mode(face: Face, target: int) -> int:

@@ -70,6 +70,7 @@ FIELDS: tuple[Field, ...] = (
     Field("exit_code", WHOLE, "How that command, or `last_command`, ended."),
     Field("last_command", TEXT, "The last command that was tried."),
 )  # fmt: skip
+_TOLD = ("last_command", "test_command", "exit_code", "head_sha", "commits", "target_branch")
 BY_NAME: Mapping[str, Field] = {field.name: field for field in FIELDS}
 MADE = (ID, *HINTS)  # by us, when a record is written
 GIVEN = tuple(field for field in FIELDS if field.name not in MADE)
@@ -94,6 +95,18 @@ def in_order(record: Record) -> Record:
     """The same record, the fields that are known first and in the order of the table."""
     ours = {field.name: record[field.name] for field in FIELDS if field.name in record}
     return {**ours, **record}
+
+
+def noted(record: Record) -> Record:
+    """The same record, its `notes` telling commands, exit codes and commits to people as well."""
+    notes = str(record.get("notes") or "")
+    told = [(name, record[name]) for name in _TOLD if record.get(name) not in (None, [])]
+    lacking = [
+        f"{name}: {' '.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in told
+        if str(value) not in notes or isinstance(value, list)
+    ]
+    return {**record, "notes": "; ".join([*([notes] if notes else []), *lacking])}
 
 
 def refuse_kind(name: str, value: Value) -> None:

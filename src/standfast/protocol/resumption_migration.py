@@ -6,6 +6,7 @@ taken from what the rest of the file says. The original is handed back, to be jo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast.protocol.json_schema import check
@@ -15,7 +16,7 @@ from standfast.protocol.resumption_triggers import Recovery
 from standfast.protocol.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from standfast.protocol.resumption_schema import Section
 
@@ -93,7 +94,13 @@ def _prose(value: object) -> str:
     if value is None:
         return ""
     texts = value if isinstance(value, list) else [value]
-    return one_line("; ".join(str(each) for each in texts), LONGEST_LINE)
+    return one_line("; ".join(map(_words, texts)), LONGEST_LINE)
+
+
+def _words(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_words(each)}" for key, each in value.items())
+    return str(value)
 
 
 def _optional(value: Mapping[str, Any], notes: list[str]) -> Section:
@@ -115,7 +122,11 @@ def _files(value: object, around: Around, notes: list[str]) -> list[Any]:
 def _entries(entries: list[Any], notes: list[str]) -> Iterator[Any]:
     for entry in entries:
         fault = next(check(entry, _ENTRY), None)
+        path = entry.get("path") if isinstance(entry, dict) else None
         if fault is None:
             yield entry
+        elif isinstance(path, str) and path.strip():
+            notes.append(f"an entry of `files_to_read` {fault.problem}: its path was kept")
+            yield path
         else:
             notes.append(f"an entry of `files_to_read` {fault.problem}: `{_prose(entry)}`")

@@ -94,7 +94,7 @@ def _read_part(kind: Any, value: Any, path: Path) -> Any:  # noqa: ANN401  # a N
     hints = get_type_hints(kind)
     for key in members:
         if key not in hints:
-            problem = f"`{shown((*path, key))}` cannot be said in {kind.__name__}"
+            problem = f"`{shown((*path, key))}` cannot be said here"
             raise TriggerRefused(problem, remedy=f"There are {', '.join(hints)}.")
     for key in hints:
         if key not in members and key not in kind._field_defaults:

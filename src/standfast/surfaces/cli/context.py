@@ -39,6 +39,7 @@ class Context:
         self.screen = screen
         self.json = json
         self.trouble: list[StandfastError] = []
+        self._healed = False
 
     @cached_property
     def place(self) -> Place:
@@ -83,6 +84,7 @@ class Context:
         The faces of *checkpoints* and of a *resumption* section are written even where there was
         no file yet: their own command was called.
         """
+        self._healed = True
         from standfast.files import homes
         from standfast.journal import strays
 
@@ -113,6 +115,20 @@ class Context:
             self.trouble.append(error)
         except OSError as error:
             self.trouble.append(disk.disk_error(error, error.filename or self.place.folder))
+
+    def heal_if_due(self) -> None:
+        """Whatever command comes by heals, unless it did: what it finds is told by the next."""
+        if not self._healed:
+            self.heal()
+
+    def take_over(self) -> None:
+        """Before ids are given out: those that a resumption section has already are taken."""
+        default = self.config.orchestration_file
+        if os.path.lexists(os.path.join(self.place.root, default)):
+            from standfast.files import documents_kept
+
+            told = documents_kept.take_over(self.journal, self.place, default)
+            self.trouble += [each.refused for each in told if each.refused is not None]
 
     def _keep_documents(self, asked: str | None) -> None:
         """The files with a resumption section, where there are any."""

@@ -106,9 +106,11 @@ def run(arguments: Sequence[str]) -> int:
         json=getattr(parsed, "json", False),
     )
     try:
-        return int(verb.run(context, parsed))
+        status = int(verb.run(context, parsed))
+        context.heal_if_due()
     finally:
         context.close()
+    return status
 
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

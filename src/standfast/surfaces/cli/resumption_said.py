@@ -193,19 +193,27 @@ def _agent(said: Said, _document: Document) -> dict[str, Any]:
     return {"agent_summaries": {field: line(said[flag]) for field, flag in names.items()}}
 
 
+def _active_gate(document: Document) -> tuple[str | None, int | None]:
+    """The gate whose scores are coming in, else the one that has not passed."""
+    if document.pending is not None:
+        return document.pending.gate, document.pending.iteration
+    trajectory = document.section["quality_trajectory"]
+    return trajectory["current_gate"], trajectory["current_gate_iteration"]
+
+
 def _compaction(said: Said, document: Document) -> dict[str, Any]:
     if ("compaction" in said) == ("acknowledge" in said):
         raise WrongUsage("T5 takes either --compaction or --acknowledge")
     if "acknowledge" in said:
         return {"compaction_events": {"ids": unacknowledged(document.resumption)}}
-    trajectory = document.section["quality_trajectory"]
+    gate, iteration = _active_gate(document)
     told = {
         "timestamp": clock.rfc3339(clock.now_us()),
         "trigger": said["compaction"],
         "estimated_fill_before": said.get("fill"),
         "active_phase": said.get("phase", document.state["current_phase"]),
-        "active_gate": trajectory["current_gate"],
-        "active_gate_iteration": trajectory["current_gate_iteration"],
+        "active_gate": gate,
+        "active_gate_iteration": iteration,
     }
     return {"compaction_events": told}
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.frame import Parser
 
 _CARRIED = ("base_branch", "worktree_path", "log_path", "branch", "base_sha")
+_NEEDED = ("run_id", "phase", "stage", "status")
 _PATHS = ("worktree_path", "log_path")
 _LOGGED = 5
 _OPTIONS = tuple(field for field in fields.GIVEN if field.name != "timestamp")
@@ -64,6 +65,9 @@ def _write(context: Context, arguments: argparse.Namespace) -> int:
     said = {field.name: getattr(arguments, field.name) for field in _OPTIONS}
     given: Record = {name: value for name, value in said.items() if value is not None}
     given.setdefault("lane", ids.NO_LANE)
+    lacking = [f"--{name.replace('_', '-')}" for name in _NEEDED if name not in given]
+    if lacking:
+        raise WrongUsage(f"a checkpoint needs {', '.join(lacking)}")
     key = rules.key(given)
     context.may_write()
     face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
@@ -102,7 +106,7 @@ def _complete(context: Context, given: Record, key: rules.Key, root: str) -> Rec
             base = os.path.realpath(context.directory)
             given[name] = os.path.normpath(os.path.join(base, str(given[name])))
     stamp = {"timestamp": clock.rfc3339(clock.now_us())}
-    return fields.in_order({**here, **kept, **given, **stamp})
+    return fields.in_order(fields.noted({**here, **kept, **given, **stamp}))
 
 
 def _list(context: Context, arguments: argparse.Namespace) -> int:

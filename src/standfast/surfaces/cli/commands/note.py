@@ -39,6 +39,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     )
     try:
         context.may_write()
+        context.take_over()
         with context.journal.writing() as tx:
             decision = decisions.note(tx, text, author)
             follow(tx, author)
