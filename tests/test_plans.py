@@ -74,6 +74,7 @@ def plan(**changes: Any) -> Plan:
         "level": "FRESH",
         "reason": "updated in this phase",
         "all_plans": 1,
+        "is_copy": False,
         **changes,
     }
     for name in LISTS:
@@ -315,6 +316,7 @@ def any_plan(draw: st.DrawFn) -> Plan:
         unacknowledged=draw(COUNT),
         level=draw(st.sampled_from(["FRESH", "STALE", "CRITICAL"])),
         all_plans=draw(COUNT),
+        is_copy=draw(st.booleans()),
     )
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from standfast.clients.claude.payload import Payload
     from standfast.clients.claude.recording import Fact
     from standfast.clients.claude.roles import Look
+    from standfast.journal.concerned import Known
     from standfast.journal.place import Place
     from standfast.journal.writing import Writing
     from standfast.protocol.context_monitor import Fill
@@ -41,10 +42,7 @@ _OF_ROLES = ("PreCompact", "SessionStart")
 _WATCHED = frozenset(
     {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact"}
 )
-_DOCUMENTS = """
-    SELECT substr(key, 12), value ->> '$.section.recovery_state.updated_at', value ->> 'phase_at'
-    FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' AND value ->> 'root' = ?
-      AND value ->> '$.section.recovery_state.workflow_status' IN ('ACTIVE', 'PAUSED')"""
+_ANY_DOCUMENT = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
 DOCUMENT = "ORCHESTRATION.yaml"
 _RULES = (DOCUMENT, "CLAUDE.md", ".claude")
 LOCK_S = 0.1
@@ -79,7 +77,7 @@ class Call:
         self.hold = ""  # what to print so that it goes on
         self.place = find_place(environ, self.cwd)
         self.role: Look | None = None
-        self.documents: list[tuple[object, ...]] = []  # of this checkout, live: file and times
+        self.documents: list[Known] = []  # live ones that concern this checkout
         self.keeps = False  # whether a file of theirs was written
         self.crossed: tuple[str, Fill] | None = None  # the tier that the context has come to
         self.refused: list[tuple[str, bytes, list[Refused]]] = []  # reminders that are not said
@@ -296,7 +294,7 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
             # The call's own time, as in the spool: a fact that went both ways is known by it.
             tx.append(fact.kind, text, call.author(fact.actor), at=call.began)
         if actor == MAIN and call.event in _WATCHED:
-            call.documents = tx.execute(_DOCUMENTS, (call.place.root,))
+            _look_for_documents(call, tx)
             if call.documents and call.wakes and told:
                 _compact(call, tx)
         if call.event not in _MAY_CARRY:
@@ -307,6 +305,13 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
         from standfast.clients.claude import answers  # most calls get none
 
         return answers.answer(call, actor, wake, tx)
+
+
+def _look_for_documents(call: Call, tx: Writing) -> None:
+    if tx.execute(_ANY_DOCUMENT):
+        from standfast.journal import concerned  # most repositories have none
+
+        call.documents = concerned.documents(tx.execute, call.place.root)
 
 
 def _compact(call: Call, tx: Writing) -> None:

@@ -13,7 +13,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock, disk
-from standfast.journal import resumption
+from standfast.journal import concerned, resumption
 from standfast.protocol import staleness
 from standfast.protocol.resumption_checkpoints import Checkpoint, in_order
 from standfast.protocol.resumption_triggers import Acknowledged, Compaction, CompactionEvent
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 FOLDER = "checkpoints"
 PREFIX = "CX"
 RECOVERING, IDLE = "compaction-recovery", "idle"
+_TELLING = 3  # parts of a path: the journal's folder, ours in it, the file
 _KEPT = 20  # of the newest: older files that somebody took away stay away
 
 _STOOD = """
@@ -41,8 +42,8 @@ _STOOD = """
         ifnull(value ->> '$.pending.iteration',
                value ->> '$.section.quality_trajectory.current_gate_iteration'),
       'recovery_state', value -> '$.section.recovery_state'))
-    FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' AND value ->> 'root' = ?
-      AND value ->> '$.section.recovery_state.workflow_status' IN ('ACTIVE', 'PAUSED')"""
+    FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'
+      AND instr(?, char(10) || substr(key, 12) || char(10))"""
 
 _ANY = "SELECT 1 FROM cells WHERE key >= 'cx:' AND key < 'cx;' LIMIT 1"
 
@@ -69,6 +70,11 @@ class Told(NamedTuple):
         """Where its checkpoint file is, from the root of a document."""
         return os.path.relpath(self.value["file"], document.root)
 
+    @property
+    def name(self) -> str:
+        """By what a section knows it, from whichever root its file was told."""
+        return _name(self.value["file"])
+
     def state(self, document: Document) -> dict[str, Any]:
         """How a document stood then."""
         found: dict[str, Any] = self.value["documents"][document.file]
@@ -78,8 +84,8 @@ class Told(NamedTuple):
 def checkpoint(
     tx: Writing, folder: str, root: str, trigger: str, fill: float | None, at: int, author: Author
 ) -> str:
-    """Record how the live documents of a checkout stand, before a compaction takes the rest."""
-    ((documents,),) = tx.execute(_STOOD, (root,))
+    """Record how the documents of a checkout stand, before a compaction takes the rest."""
+    ((documents,),) = tx.execute(_STOOD, (concerned.listed(tx.execute, root),))
     name = tx.allot(PREFIX)
     payload = {
         "id": name,
@@ -125,8 +131,8 @@ def merge(tx: Writing, author: Author) -> None:
 def acknowledge(tx: Writing, author: Author) -> None:
     """What an agent has been told of is acknowledged, all of it at once; the work goes on."""
     for document, told in _to_acknowledge(tx.execute):
-        files = {each.file(document) for each in told}
-        ids = [one["id"] for one in _waiting(document) if one.get("checkpoint_file") in files]
+        names = {each.name for each in told}
+        ids = [one["id"] for one in _waiting(document) if _name_of(one) in names]
         seen = max(each.seen or 0 for each in told)
         activity = document.state["current_activity"]
         state = resumption.recovery(
@@ -147,8 +153,8 @@ def lags(ask: Ask) -> bool:
 def _to_merge(ask: Ask) -> list[tuple[Document, list[Told]]]:
     found = []
     for document, known in _known(ask):
-        had = {event.get("checkpoint_file") for event in _events(document)}
-        lacking = [told for told in known if told.file(document) not in had]
+        had = {_name_of(event) for event in _events(document)}
+        lacking = [told for told in known if told.name not in had]
         if lacking:
             found.append((document, lacking))
     return found
@@ -157,8 +163,8 @@ def _to_merge(ask: Ask) -> list[tuple[Document, list[Told]]]:
 def _to_acknowledge(ask: Ask) -> list[tuple[Document, list[Told]]]:
     found = []
     for document, known in _known(ask):
-        files = {event.get("checkpoint_file") for event in _waiting(document)}
-        told = [each for each in known if each.seen and each.file(document) in files]
+        names = {_name_of(event) for event in _waiting(document)}
+        told = [each for each in known if each.seen and each.name in names]
         if told:
             found.append((document, told))
     return found
@@ -177,7 +183,17 @@ def _known(ask: Ask) -> list[tuple[Document, list[Told]]]:
 
 
 def _concerns(told: Told, document: Document) -> bool:
-    return told.value["root"] == document.root and document.file in told.value["documents"]
+    """Wherever the agent worked that was compacted: in the document's checkout, or by a copy."""
+    return document.file in told.value["documents"]
+
+
+def _name_of(event: dict[str, Any]) -> str:
+    return _name(str(event.get("checkpoint_file")))
+
+
+def _name(file: str) -> str:
+    """The end of its path, which stays when a document moves to another root."""
+    return "/".join(file.split("/")[-_TELLING:])
 
 
 def _in_order(found: Iterable[Told]) -> list[Told]:

@@ -170,7 +170,7 @@ def gather(
     root: str | None = None,
     now: int | None = None,
 ) -> Facts:
-    """Everything for one brief, at most *most* of each kind; plans are those at home in *root*."""
+    """Everything for one brief, at most *most* of each kind; plans: those that concern *root*."""
     found = Facts()
     found.session, found.agent, found.why = session, agent, why
     rows = ask("SELECT client, branch, woke, parent FROM sessions WHERE session = ?", (session,))

@@ -20,7 +20,7 @@ class Plan:
         *("file", "root", "status", "phase", "phase_name", "activity", "next_step", "updated_at"),
         *("checkpoint", "current_gate", "lowest", "gates", "to_come", "unfinished", "defects"),
         *("all_defects", "primary", "files", "all_files", "agents", "all_agents", "unapplied"),
-        *("unacknowledged", "level", "reason", "all_plans"),
+        *("unacknowledged", "level", "reason", "all_plans", "is_copy"),
     )
 
     file: str
@@ -49,6 +49,7 @@ class Plan:
     level: str
     reason: str
     all_plans: int
+    is_copy: bool  # at home elsewhere: the file in this checkout is not read
 
     @property
     def escalated(self) -> list[tuple[str, int]]:

@@ -171,10 +171,13 @@ def _listed(
 
 
 def freshness(facts: Facts, voice: Voice) -> Section:
-    """How old a section is, where it is not fresh, and what of it the model was not told yet."""
+    """Where a section is kept, how old it is, and what of it the model was not told yet."""
     lines: Lines = []
     for place, plan in enumerate(facts.plans):
         name = voice.name(plan.file)
+        if plan.is_copy:
+            kept = f"{name} is kept in {voice.quote(plan.root)}: the copy here is not read."
+            lines.append((place + 2, kept))
         if plan.level != "FRESH":
             words = f"{name} is {plan.level} ({plan.reason}): look what holds, bring it up to date."
             lines.append((place + (1 if plan.level == "CRITICAL" else 2), words))

@@ -1,4 +1,4 @@
-"""Look: the live resumption sections that are at home in a checkout. Every read is bounded.
+"""Look: the live resumption sections that concern a checkout. Every read is bounded.
 
 Fields are taken out of a section by SQLite: a hook cannot afford to import the protocol. Where
 there is no section, one question is asked. Hook path.
@@ -39,7 +39,7 @@ _PLANS = f"""
       count(*) OVER (),
       substr(value ->> '$.pending.gate', 1, ?2), value ->> '$.pending.iteration',
       (SELECT count(*) FROM json_each(cells.value, '$.pending.scores'))
-    {_LIVE} AND (?1 = '' OR value ->> '$.root' = ?1)
+    {_LIVE} AND (?1 = '' OR instr(?1, char(10) || substr(key, 12) || char(10)))
     ORDER BY {_STATE}workflow_status', at DESC, key LIMIT ?3"""  # noqa: S608  # our own words
 
 # Of several gates the one that is worked at comes first.
@@ -132,14 +132,35 @@ _START = """
 
 
 def gather(
-    ask: Ask, root: str, session: str | None, now: int, *, most: int, documents: int = MOST
+    ask: Ask,
+    root: str,
+    session: str | None,
+    now: int,
+    *,
+    most: int,
+    documents: int = MOST,
+    everywhere: bool = False,
 ) -> list[Plan]:
-    """The live sections at home in *root* (anywhere, if that is empty), the active ones first."""
+    """The live sections that concern *root*, the active ones first.
+
+    With *everywhere* also those that do not; to them it is nothing when this session began.
+    """
     if not ask(_ANY, ()):
         return []
-    rows = ask(_PLANS, (root, _LONGEST, documents))
-    started = ask(_START, (session,)) if rows and session else []
-    return [_plan(ask, row, started, now, most) for row in rows]
+    from standfast.journal import concerned  # few repositories have any
+
+    concerning = concerned.listed(ask, root)
+    if not (concerning or everywhere):
+        return []
+    rows = ask(_PLANS, ("" if everywhere else concerning, _LONGEST, documents))
+    began = ask(_START, (session,)) if rows and session else []
+    found = []
+    for row in rows:
+        is_ours = f"\n{row[0]}\n" in concerning
+        plan = _plan(ask, row, began if is_ours else [], now, most)
+        plan.is_copy = is_ours and plan.root != root
+        found.append(plan)
+    return found
 
 
 def led_elsewhere(ask: Ask, plan: Plan, lineage: list[str], since: int) -> str | None:

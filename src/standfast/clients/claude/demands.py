@@ -29,27 +29,30 @@ _REFUSED = "SELECT refused FROM faces WHERE face = ? AND refused IS NOT NULL"
 def answer(watch: Watch) -> str:
     """What is printed for a tool call."""
     call = watch.call
-    file = written(watch)
+    file, home = written(watch) or (None, None)
+    is_copy = home is not None and home != call.place.root
     worst = watch.worst()
     demanded = worst if worst is not None and worst[1].level == CRITICAL else None
     is_before = call.event == "PreToolUse"
     if (
         is_before
         and demanded is not None
-        and not _is_spared(watch, file)
+        and not _is_spared(watch, None if is_copy else file)
         and chosen.is_guarded(call.environ)
     ):
         return _deny(watch, _demand(*demanded))
     if is_before != _hears_before(watch):
         demanded = None
-    words = _of_write(watch, file) if file is not None else ""
+    words = ""
+    if file is not None:
+        words = _of_copy(file, str(home)) if is_copy else _of_write(watch, file)
     if not words and demanded is not None:
         words = _demand(*demanded)
     return call.payload.beside(watch.printed, call.event, words) if words else watch.printed
 
 
-def written(watch: Watch) -> str | None:
-    """The file of a section that this call writes, from the root; None for any other call."""
+def written(watch: Watch) -> tuple[str, str] | None:
+    """The file of a section that this call writes, and where it is kept; None for other calls."""
     call = watch.call
     if call.tool not in WRITES:
         return None
@@ -58,15 +61,35 @@ def written(watch: Watch) -> str | None:
     if not named or "\0" in named:
         return None
     whole = os.path.normpath(os.path.join(call.cwd, named))
+    root = call.place.root
+    for file, home, *_ in call.documents:
+        if os.path.join(home, file) == whole:
+            return file, root  # itself, from wherever
     if os.path.basename(whole) != monitor.FILE and not _is_known(watch, whole):
         return None
-    file = _below(whole, call.place.root)
-    return file if file is not None else _below(os.path.realpath(whole), call.place.root)
+    below = _below(whole, root) or _below(os.path.realpath(whole), root)
+    return (below, _home(watch, below)) if below else None
 
 
 def _is_known(watch: Watch, whole: str) -> bool:
     root = watch.call.place.root
-    return any(os.path.join(root, str(file)) == whole for file, *_ in watch.call.documents)
+    return any(os.path.join(root, file) == whole for file, *_ in watch.call.documents)
+
+
+def _home(watch: Watch, file: str) -> str:
+    """Where a section is kept; of one whose checkout is gone, and of a new one, here."""
+    from standfast.journal import concerned
+
+    known = concerned.home(watch.journal.query, file)
+    return known if known and os.path.isdir(known) else watch.call.place.root
+
+
+def _of_copy(file: str, home: str) -> str:
+    kept = _shown(os.path.join(home, file))
+    return (
+        f"Standfast: the resumption section is kept in {kept}: this copy of {_shown(file)}"
+        f" is not read. {_HOW}\n"
+    )
 
 
 def _below(path: str, root: str) -> str | None:
@@ -75,9 +98,9 @@ def _below(path: str, root: str) -> str | None:
 
 def _of_write(watch: Watch, file: str) -> str:
     """What is wrong with the section that is written, as its file stands at this moment."""
-    known = {str(name): (updated, phase) for name, updated, phase in watch.call.documents}
-    updated, phase = known.get(file, (None, None))
-    text = monitor.read(watch.call.place.root, file)
+    known = {name: each for name, *each in watch.call.documents}
+    home, updated, phase = known.get(file, (watch.call.place.root, None, None))
+    text = monitor.read(str(home), file)
     said = updated_at.find(text) if text is not None else updated
     judged = watch.judge(said, phase) if said is not None else None
     if watch.call.event == "PostToolUse":

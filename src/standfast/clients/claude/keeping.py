@@ -84,8 +84,9 @@ def _cross(call: Call, tx: Writing, tier: str, fill: Fill) -> None:
     told = {"session": call.session, "tier": tier, "before": before or context_monitor.NOMINAL}
     figures = {"tokens": fill.tokens, "window": fill.window}
     tx.append("context.crossed", {**told, **figures}, call.author(MAIN))
+    concerns = {file for file, *_ in call.documents}
     for document in resumption.documents(tx.execute):
-        if document.is_live and document.root == call.place.root:
+        if document.is_live and document.file in concerns:
             _advise(call, tx, document, fill)
 
 

@@ -46,7 +46,16 @@ def _judged(watch: Watch) -> Staleness | None:
         return worst[1]
     text = read(watch.call.place.root, FILE)
     found = None if text is None else updated_at.find(text)
-    return None if found is None else watch.judge(found)
+    if found is None or _is_known(watch):
+        return None
+    return watch.judge(found)
+
+
+def _is_known(watch: Watch) -> bool:
+    """A document that is over, here or where it is at home, asks for nothing."""
+    from standfast.journal import concerned
+
+    return concerned.home(watch.journal.query, FILE) is not None
 
 
 def read(root: str, file: str) -> str | None:

@@ -50,8 +50,8 @@ class Watch:
     def worst(self) -> tuple[str, Staleness] | None:
         """The live document that needs an update most, if there is any document."""
         judged = [
-            (str(file), self.judge(updated_at, phase_at))
-            for file, updated_at, phase_at in self.call.documents
+            (file, self.judge(updated_at, phase_at))
+            for file, _, updated_at, phase_at in self.call.documents
         ]
         order = staleness.LEVELS.index
         return min(judged, key=lambda each: order(each[1].level)) if judged else None

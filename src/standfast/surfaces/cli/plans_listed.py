@@ -23,7 +23,8 @@ _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 def gather(context: Context) -> tuple[Plan, ...]:
     """Those of every checkout of the repository, as old as they are for the caller's session."""
     ask, session = context.journal.query, context.config.session
-    found = plans.gather(ask, "", session, clock.now_us(), most=_MOST, documents=_LISTED)
+    root, now = context.place.root, clock.now_us()
+    found = plans.gather(ask, root, session, now, most=_MOST, documents=_LISTED, everywhere=True)
     return tuple(found)
 
 
