@@ -36,14 +36,16 @@ def section(journal: Journal, file: str = FILE) -> dict[str, Any]:
     return found.section
 
 
-def transcript(path: Path, tokens: int, *, model: str = "claude-opus-4") -> Path:
+def transcript(
+    path: Path, tokens: int, *, model: str = "claude-opus-4", between: tuple[str, str] = (",", ":")
+) -> Path:
     """A client's transcript whose newest reply was given so many tokens."""
     usage = {"input_tokens": 12, "cache_creation_input_tokens": 0,
              "cache_read_input_tokens": tokens - 12, "output_tokens": 5}  # fmt: skip
     message = {"type": "assistant", "message": {"model": model, "role": "assistant",
                                                 "usage": usage}}  # fmt: skip
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(message, separators=(",", ":")) + "\n")
+        file.write(json.dumps(message, separators=between) + "\n")
     return path
 
 

@@ -15,6 +15,7 @@ from resumption_world import FILE, HOUR_US, MINUTE_US, begun, payloads, section,
 from standfast import clock, config
 from standfast.clients import afterwards, serve
 from standfast.clients.claude import chosen
+from standfast.clients.claude import transcript as reading
 from standfast.journal import resumption
 from standfast.protocol import context_monitor
 
@@ -98,6 +99,33 @@ def test_figures_from_before_a_compaction_say_nothing_of_after_it(
 
     assert "<tier>UNKNOWN</tier>" in ask(claude)
     assert "<tier>NOMINAL</tier>" in ask(claude, 20_000)
+
+
+@pytest.mark.req("RES-14")
+@pytest.mark.parametrize("between", [(", ", ": "), (" , ", " : ")])
+def test_figures_are_found_whether_or_not_there_are_blanks(
+    claude: Claude, repo: Path, between: tuple[str, str]
+) -> None:
+    begun(claude.journal, repo, ago=40 * MINUTE_US)
+    path = repo.parent / "t.jsonl"
+    transcript(path, 150_000, model="opus[1m]", between=between)
+
+    assert "15.0%" in ask(claude)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f'{{"type"{between[1]}"system","subtype"{between[1]}"compact_boundary"}}\n')
+    assert "<tier>UNKNOWN</tier>" in ask(claude)
+    assert reading.since_compaction(str(path)).startswith(b"compact_boundary")
+
+
+@pytest.mark.req("RES-14")
+def test_words_that_only_look_like_figures_are_none(claude: Claude, repo: Path) -> None:
+    begun(claude.journal, repo, ago=40 * MINUTE_US)
+    path = transcript(repo.parent / "t.jsonl", 150_000)
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"type": "usage", "tags": ["usage"], "usage": null}\n')
+
+    assert "75.0%" in ask(claude)
+    assert reading.tokens(path.read_bytes()) == 150_000
 
 
 @pytest.mark.req("RES-14")

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 WINDOW = 200_000  # tokens; what a model has unless the client was told otherwise
 _TAIL = 4 * 1024 * 1024
 _MOST = 64 * 1024 * 1024
-_BOUNDARY = b'"subtype":"compact_boundary"'
-_USAGE = b'"usage":{'
-_MODEL = b'"model":"'
+_BOUNDARY, _KIND = b'"compact_boundary"', b'"subtype"'
+_USAGE = b'"usage"'
+_MODEL = b'"model"'
 _MOST_REPLIES = 50
-_COUNTED = (b'"input_tokens":', b'"cache_creation_input_tokens":', b'"cache_read_input_tokens":')
+_BLANKS = 32  # bytes around a colon, more than anybody writes there
+_COUNTED = (b'"input_tokens"', b'"cache_creation_input_tokens"', b'"cache_read_input_tokens"')
 
 
 def tail(path: str | None) -> bytes:
@@ -63,7 +64,7 @@ def since_compaction(path: str) -> bytes:
             size = min(_TAIL, left)
             left -= size
             found = os.pread(fd, size, left) + found
-            at = found.rfind(_BOUNDARY, 0, size + len(_BOUNDARY))
+            at = _boundary(found, size + 2 * _BLANKS)
     except OSError:
         return b""
     finally:
@@ -71,9 +72,44 @@ def since_compaction(path: str) -> bytes:
     return found[at + 1 :]
 
 
+def _boundary(text: bytes, stop: int) -> int:
+    """Where the last compaction before *stop* is told; -1 if none is."""
+    at = stop
+    for _ in range(_MOST_REPLIES):
+        at = text.rfind(_BOUNDARY, 0, at)
+        if at < 0:
+            break
+        before = text[max(0, at - _BLANKS) : at].rstrip()
+        if before.endswith(b":") and before[:-1].rstrip().endswith(_KIND):
+            return at
+    return -1
+
+
+def _value(text: bytes, at: int, name: bytes) -> int:
+    """Where the value of a field begins whose name is at *at*, blanks or not; -1 for no field."""
+    for wanted in (name, b":"):
+        if at < 0 or not text.startswith(wanted, at):
+            return -1
+        at += len(wanted)
+        near = text[at : at + _BLANKS]
+        at += len(near) - len(near.lstrip())
+    return at
+
+
+def _usage(end: bytes) -> int:
+    """Where the last figures are; -1 where there are none."""
+    at = len(end)
+    for _ in range(_MOST_REPLIES):
+        at = end.rfind(_USAGE, 0, at)
+        value = _value(end, at, _USAGE)
+        if at < 0 or (value >= 0 and end.startswith(b"{", value)):
+            return at
+    return -1
+
+
 def tokens(end: bytes) -> int | None:
     """How many tokens the newest reply was given."""
-    at = end.rfind(_USAGE)
+    at = _usage(end)
     if at < 0:
         return None
     usage = end[at : end.find(b"}", at)]
@@ -81,8 +117,8 @@ def tokens(end: bytes) -> int | None:
 
 
 def _number(usage: bytes, name: bytes) -> int:
-    at = usage.find(name)
-    digits = usage[at + len(name) :].lstrip()[:12] if at >= 0 else b""
+    at = _value(usage, usage.find(name), name)
+    digits = usage[at : at + 12] if at >= 0 else b""
     count = len(digits) - len(digits.lstrip(b"0123456789"))
     return int(digits[:count] or b"0")
 
@@ -92,9 +128,9 @@ def newest(end: bytes) -> tuple[int | None, str]:
 
     What the client says in the model's place, of an error or an interrupt, counts no tokens.
     """
-    end = end[max(0, end.rfind(_BOUNDARY)) :]
+    end = end[max(0, _boundary(end, len(end))) :]
     for _ in range(_MOST_REPLIES):
-        at = end.rfind(_USAGE)
+        at = _usage(end)
         if at < 0:
             break
         if found := tokens(end[at:]):
@@ -104,8 +140,8 @@ def newest(end: bytes) -> tuple[int | None, str]:
 
 
 def _model(line: bytes) -> str:
-    at = line.find(_MODEL)
-    name = line[at + len(_MODEL) :].partition(b'"')[0] if at >= 0 else b""
+    at = _value(line, line.find(_MODEL), _MODEL)
+    name = line[at + 1 :].partition(b'"')[0] if at >= 0 and line.startswith(b'"', at) else b""
     return name[:200].decode("utf-8", "replace")
 
 
