@@ -126,6 +126,7 @@ TITLES = (
     "LAST RESULTS",
     "CHANGED (git status tells what is not committed)",
     "DONE by agents of the plan (quoted): do not redo",
+    "NOT DONE by agents of the plan (quoted)",
     "OPEN DEFECTS (quoted)",
     "READ, first what matters most (quoted)",
 )

@@ -38,7 +38,7 @@ from standfast.wake.plan import DIMENSIONS, FAILING_AT_MOST, PASS, REVISE, Plan,
 FILE = "ORCHESTRATION.yaml"
 LEAD = Author("claude", session=SESSION)
 FENCE = re.compile(r"«\w{4} (.*?) \w{4}»")
-LISTS = ("files", "defects", "agents")
+LISTS = ("files", "defects", "agents", "failed")
 
 
 def units(text: str) -> int:
@@ -69,6 +69,7 @@ def plan(**changes: Any) -> Plan:
         "primary": "D-2",
         "files": [("PLAN.md", "phase 2; risks", "the plan"), ("b.md", "", "")],
         "agents": [("header-applicator", "DONE. 403 files."), ("audit", "PASS. Fine.")],
+        "failed": [],
         "unapplied": [],
         "unacknowledged": 0,
         "level": "FRESH",
@@ -313,6 +314,7 @@ def any_plan(draw: st.DrawFn) -> Plan:
         primary=draw(WORDS | st.none()),
         files=draw(many(WORDS, WORDS, WORDS)),
         agents=draw(many(WORDS, WORDS)),
+        failed=draw(many(WORDS, WORDS)),
         unacknowledged=draw(COUNT),
         level=draw(st.sampled_from(["FRESH", "STALE", "CRITICAL"])),
         all_plans=draw(COUNT),
@@ -362,6 +364,7 @@ def test_the_longest_of_everything_leaves_room_for_the_vital(letter: str, count:
         defects=[words] * 20,
         files=[(words, words, words)] * 20,
         agents=[(words, words)] * 20,
+        failed=[(words, words)] * 20,
         unacknowledged=10**6,
         level="CRITICAL",
         all_plans=10**6,
@@ -457,6 +460,38 @@ def test_woken_session_is_told_its_plan(claude: Claude) -> None:
     assert "No plan." not in text
     assert "NEXT: not recorded" not in text
     assert not re.search(r" is (FRESH|STALE|CRITICAL) ", text)
+
+
+@pytest.mark.req("WAKE-01")
+@pytest.mark.parametrize(
+    ("status", "is_done"),
+    [
+        ("FAILED", False),
+        ("Failure", False),
+        ("**ERROR**", False),
+        ("timed out", False),
+        ("PARTIAL", False),
+        ("INCOMPLETE", False),
+        ("DONE", True),
+        ("PASS", True),
+        ("COMPLETE", True),
+        ("APPROVED", True),
+    ],
+)
+def test_only_what_was_done_is_not_to_be_done_again(
+    claude: Claude, status: str, *, is_done: bool
+) -> None:
+    by_plan(claude)
+    fire(claude, AgentCompletion(now(), Summary("builder", status, "nothing FAILED but compiles")))
+
+    text = plain(claude.wakes("compact"))
+
+    title, not_done = "DONE by agents of the plan", "NOT DONE by agents of the plan (quoted)\n"
+    listed = text[text.index(f"\n{title}") : text.index("\nGATE ")]
+    assert (not_done in listed) != is_done
+    behind = listed.partition(not_done)[2] if not is_done else listed
+    assert "- builder “" in behind
+    assert "- header-applicator “DONE. 403 files.”" in listed.partition(not_done)[0]
 
 
 @pytest.mark.req("WAKE-06", "WAKE-08")
@@ -740,7 +775,8 @@ def test_no_question_walks_through_everything(claude: Claude) -> None:
     plans.gather(ask, str(claude.root), SESSION, clock.now_us(), most=5)
 
     for sql in asked:
-        values = [None] * (3 if "?3" in sql else sql.count("?"))
+        most = next((number for number in (4, 3) if f"?{number}" in sql), sql.count("?"))
+        values = [None] * most
         for *_, how in claude.journal.connection.execute(f"EXPLAIN QUERY PLAN {sql}", values):
             assert not re.match(r"SCAN (?:cells|events|decisions|sessions)\b", how), sql
 
@@ -951,6 +987,7 @@ def test_facts_of_a_plan_are_told_as_json(claude: Claude, cli: Cli) -> None:
             {"agent": "header-applicator", "summary": "DONE. 403 files."},
             {"agent": "audit-executor", "summary": "PASS. All compatible."},
         ],
+        "agents_not_done": [],
         "unacknowledged_compactions": 1,
         "needs_you": None,
     }

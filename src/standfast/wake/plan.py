@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 PASS, REVISE = 0.92, 0.85  # the bands of protocol.quality_gates, whose decimals cost too much here
 FAILING_AT_MOST = 3
 DIMENSIONS = 6
+# How the summary of an agent begins that did not do what it was begun for.
+NOT_DONE = (
+    *("ABORT", "BLOCKED", "CANCEL", "CRASH", "ERROR", "FAIL", "INCOMPLETE", "INTERRUPTED"),
+    *("KILLED", "NOT DONE", "PARTIAL", "REJECTED", "STOPPED", "TIMED OUT", "TIMEOUT", "UNFINISHED"),
+)
 
 
 class Plan:
@@ -20,6 +25,7 @@ class Plan:
         *("file", "root", "status", "phase", "phase_name", "activity", "next_step", "updated_at"),
         *("checkpoint", "current_gate", "lowest", "gates", "to_come", "unfinished", "defects"),
         *("all_defects", "primary", "files", "all_files", "agents", "all_agents", "unapplied"),
+        *("failed", "all_failed"),
         *("unacknowledged", "level", "reason", "all_plans", "is_copy"),
     )
 
@@ -44,6 +50,8 @@ class Plan:
     all_files: int
     agents: list[tuple[str, str]]  # the newest first
     all_agents: int
+    failed: list[tuple[str, str]]  # those of them that did not do it
+    all_failed: int
     unapplied: list[Unapplied]
     unacknowledged: int
     level: str

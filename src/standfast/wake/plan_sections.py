@@ -76,6 +76,17 @@ def done(facts: Facts, voice: Voice) -> Section:
     )
 
 
+def not_done(facts: Facts, voice: Voice) -> Section:
+    """What agents were begun for and did not do."""
+    return _listed(
+        facts,
+        "NOT DONE by agents of the plan (quoted)",
+        lambda plan: [f"{voice.name(name)} {voice.quote(line)}" for name, line in plan.failed],
+        lambda plan: plan.all_failed,
+        voice,
+    )
+
+
 def gates(facts: Facts, voice: Voice) -> Section:
     """The gate that is worked at, then the others."""
     lines: Lines = []

@@ -7,7 +7,7 @@ there is no section, one question is asked. Hook path.
 from __future__ import annotations
 
 from standfast.protocol import staleness
-from standfast.wake.plan import PASS, Plan
+from standfast.wake.plan import NOT_DONE, PASS, Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,10 +86,14 @@ _DEFECTS = """
     FROM cells, json_each(cells.value, '$.section.defect_summary.unresolved_defects') AS each
     WHERE cells.key = 'resumption:' || ?1 ORDER BY each.id LIMIT ?3"""
 
-_AGENTS = """
+# The word that a summary begins with says how it went; only who did it need not be sent again.
+_STATUS = "upper(ltrim(substr(each.value, 1, 40), ' *_`[('))"
+_FAILED = " OR ".join(f"{_STATUS} GLOB '{word}*'" for word in NOT_DONE)
+_AGENTS = f"""
     SELECT substr(each.key, 1, ?2), substr(each.value, 1, ?2), count(*) OVER ()
     FROM cells, json_each(cells.value, '$.section.agent_summaries') AS each
-    WHERE cells.key = 'resumption:' || ?1 ORDER BY each.id DESC LIMIT ?3"""
+    WHERE cells.key = 'resumption:' || ?1 AND ({_FAILED}) = ?4
+    ORDER BY each.id DESC LIMIT ?3"""  # noqa: S608  # our own words
 
 # Those of the plan itself: one that was only noted binds always, and is never applied.
 _UNAPPLIED = """
@@ -214,11 +218,13 @@ def _gather_lists(ask: Ask, found: Plan, most: int) -> None:
     gates: list[tuple] = ask(_GATES, bounds)  # type: ignore[type-arg]  # as selected
     found.gates = [(str(name), int(n), float(score), int(bad)) for name, n, score, bad in gates]
     found.to_come = [str(name) for (name,) in ask(_TO_COME, bounds)]
-    files, defects, agents = (ask(sql, bounds) for sql in (_FILES, _DEFECTS, _AGENTS))
+    files, defects = (ask(sql, bounds) for sql in (_FILES, _DEFECTS))
+    agents, failed = (ask(_AGENTS, (*bounds, is_failed)) for is_failed in (0, 1))
     found.files = [(str(path), str(parts or ""), str(why or "")) for path, parts, why, _ in files]
     found.defects = [str(text) for text, _ in defects]
     found.agents = [(str(name), str(line)) for name, line, _ in agents]
-    found.all_files, found.all_defects, found.all_agents = (
-        int(str(rows[0][-1])) if rows else 0 for rows in (files, defects, agents)
+    found.failed = [(str(name), str(line)) for name, line, _ in failed]
+    found.all_files, found.all_defects, found.all_agents, found.all_failed = (
+        int(str(rows[0][-1])) if rows else 0 for rows in (files, defects, agents, failed)
     )
     found.unapplied = ask(_UNAPPLIED, bounds)  # type: ignore[assignment]  # as selected

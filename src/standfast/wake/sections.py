@@ -169,6 +169,7 @@ SECTIONS = (
         plan_sections.ask_first,
         _decisions,
         plan_sections.done,
+        plan_sections.not_done,
     ),
     *(_results, _changed, plan_sections.gates, plan_sections.defects, plan_sections.files),
     *(_missing, plan_sections.freshness, plan_sections.elsewhere, _others),

@@ -123,6 +123,7 @@ def as_dict(plan: Plan) -> dict[str, object]:
             for path, sections, purpose in plan.files
         ],
         "agents": [{"agent": name, "summary": line} for name, line in plan.agents],
+        "agents_not_done": [{"agent": name, "summary": line} for name, line in plan.failed],
         "unacknowledged_compactions": plan.unacknowledged,
         "needs_you": needs_you(plan) or None,
     }
