@@ -36,7 +36,7 @@ def tidy(call: Call, journal: Journal) -> None:
 
 def _has_documents(call: Call) -> bool:
     """Whether there is, or may be, a document to keep; a new session looks for one."""
-    if call.refused or call.crossed is not None or call.keeps:
+    if call.refused or call.crossed is not None or call.keeps or call.said:
         return True
     if call.event == "SessionStart" and call.agent is None:
         return bool(call.documents) or os.path.lexists(f"{call.place.root}/{DOCUMENT}")

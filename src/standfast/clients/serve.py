@@ -56,7 +56,7 @@ class Call:
 
     __slots__ = (
         *("agent", "began", "crossed", "cwd", "documents", "environ", "event", "hold", "keeps"),
-        *("outputs", "payload", "pid", "place", "refused", "role", "session", "tool"),
+        *("outputs", "payload", "pid", "place", "refused", "role", "said", "session", "tool"),
     )
 
     def __init__(self, payload: Payload, pid: str, environ: Mapping[str, str]) -> None:
@@ -80,6 +80,7 @@ class Call:
         self.documents: list[Known] = []  # live ones that concern this checkout
         self.keeps = False  # whether a file of theirs was written
         self.crossed: tuple[str, Fill] | None = None  # the tier that the context has come to
+        self.said = False  # whether the session was told of edits that were put back
         self.refused: list[tuple[str, bytes, list[Refused]]] = []  # reminders that are not said
 
     @property

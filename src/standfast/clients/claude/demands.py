@@ -48,6 +48,8 @@ def answer(watch: Watch) -> str:
         words = _of_copy(file, str(home)) if is_copy else _of_write(watch, file)
     if not words and demanded is not None:
         words = _demand(*demanded)
+    if not is_before or _hears_before(watch):
+        words += watch.put_back()
     return call.payload.beside(watch.printed, call.event, words) if words else watch.printed
 
 
@@ -106,10 +108,10 @@ def _of_write(watch: Watch, file: str) -> str:
     if watch.call.event == "PostToolUse":
         watch.call.keeps = True
     refused = watch.journal.query(_REFUSED, (f"resumption/{file}",))
-    return _warning(watch, file, judged) + "".join(_refusal(watch, file, why) for (why,) in refused)
+    return _warning(watch, file, judged) + "".join(refusal(watch, file, why) for (why,) in refused)
 
 
-def _refusal(watch: Watch, file: str, why: object) -> str:
+def refusal(watch: Watch, file: str, why: object) -> str:
     """Quoted: the reason may name what stands in the file."""
     from standfast.wake import delivery, voice  # rare
 

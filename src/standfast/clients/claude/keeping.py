@@ -13,7 +13,7 @@ from standfast import clock, config
 from standfast.clients.claude import monitor
 from standfast.clients.claude.recording import MAIN
 from standfast.errors import StandfastError
-from standfast.journal import compactions, resumption
+from standfast.journal import compactions, passed, resumption
 from standfast.protocol import context_monitor, staleness
 from standfast.protocol.resumption_triggers import ThresholdCrossing
 
@@ -36,6 +36,8 @@ def tidy(call: Call, journal: Journal) -> None:
     """Everything that this call has left to do."""
     if call.refused:
         _log_refused(call, journal)
+    if call.said:
+        passed.settle(journal, call.session)
     if call.event in {"PreCompact", "SessionStart"}:
         compactions.keep_files(journal)
     if call.crossed is not None:
@@ -49,7 +51,9 @@ def _keep_documents(call: Call, journal: Journal) -> None:
     """The files say what the journal has, and the journal what was written into them."""
     from standfast.files import documents_kept
 
+    before = passed.last(journal.query)
     documents_kept.keep(journal, call.place, _settings(call).orchestration_file)
+    passed.note(journal, call.session, before)
 
 
 def before_compaction(call: Call, tx: Writing) -> None:

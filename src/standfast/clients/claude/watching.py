@@ -23,6 +23,8 @@ _BEGAN = """
     SELECT events.at FROM sessions JOIN events ON events.seq = sessions.began
     WHERE sessions.session = ?"""
 
+_PUT_BACK = "SELECT 1 FROM cells WHERE key = 'passed:' || ? AND NOT value ->> 'said'"
+
 
 class Watch:
     """One call, its live documents, and what can be asked of both."""
@@ -63,6 +65,20 @@ class Watch:
             self._settings = chosen.settings(self.call)
         return self._settings
 
+    def put_back(self) -> str:
+        """What of the last edits of a section was not taken over, said once, and quoted."""
+        left = self.journal.query(_PUT_BACK, (self.call.session,)) if self.call.documents else []
+        if not left:
+            return ""
+        from standfast.clients.claude import demands  # rare, as all below
+        from standfast.journal import passed
+
+        self.call.said = True
+        return "".join(
+            demands.refusal(self, str(file), f"`{at}` {problem}")
+            for file, at, problem in passed.unsaid(self.journal.query, self.call.session)
+        )
+
     def fits(self, words: str) -> bool:
         """Whether the client hands all of it to the model."""
         return _units(self.call.payload.beside(self.printed, self.call.event, words)) <= CAP
@@ -78,7 +94,7 @@ def speak(call: Call, journal: Journal, printed: str) -> str:
     if call.event == "UserPromptSubmit":
         from standfast.clients.claude import monitor, reminders
 
-        words = monitor.words(watch)
+        words = monitor.words(watch) + watch.put_back()
         words += reminders.words(watch, words)
         return call.payload.beside(printed, call.event, words) if words else printed
     from standfast.clients.claude import demands

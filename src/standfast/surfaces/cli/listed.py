@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock
 from standfast.clients import alive
+from standfast.journal import passed
 from standfast.protocol.text import one_line
 from standfast.surfaces.cli import plans_listed
 from standfast.wake import sessions
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _DAY_US = 86_400 * clock.MICROSECONDS
 _WEEK_US = 7 * _DAY_US
 _SHOWN, _EVERY = 6, 1_000
+_WORDS = 200
 
 
 class Known(NamedTuple):
@@ -28,6 +30,7 @@ class Known(NamedTuple):
     gaps: tuple[tuple[int, str, int], ...] = ()
     off: bool = False
     plans: tuple[Plan, ...] = ()
+    passed: tuple[tuple[object, ...], ...] = ()
 
 
 def gather(context: Context, subdir: str, *, everything: bool) -> Known:
@@ -45,6 +48,7 @@ def gather(context: Context, subdir: str, *, everything: bool) -> Known:
         gaps=tuple(sessions.gaps_since(ask, now - _WEEK_US)),
         off=context.place.is_off,
         plans=plans_listed.gather(context),
+        passed=tuple(passed.recent(ask, now)),
     )
 
 
@@ -74,6 +78,7 @@ def rows(context: Context, known: Known) -> list[str]:
         [("TOLD", f"{known.injected:,} characters to agents in 24 hours")] if known.injected else []
     )
     parts = [
+        table([("NEEDS YOU", file, words) for file, words in _put_back(known)], ("bad", "strong")),
         *plans_listed.rows(context, known.plans),
         table(off, ("bad",)),
         table(lost, ("bad", "strong")),
@@ -84,8 +89,20 @@ def rows(context: Context, known: Known) -> list[str]:
 
 
 def needs(context: Context, known: Known) -> list[dict[str, object]]:
-    """What `status --json` prints of plans that go on only with a person."""
-    return plans_listed.needs(context, known.plans)
+    """What `status --json` prints of plans that go on only with a person, and of lost edits."""
+    put_back: list[dict[str, object]] = [
+        {"code": None, "problem": words, "file": file, "line": None}
+        for file, words in _put_back(known)
+    ]
+    return [*put_back, *plans_listed.needs(context, known.plans)]
+
+
+def _put_back(known: Known) -> list[tuple[str, str]]:
+    """What a hook did not take over of an edit within the hour: nobody was there to be told."""
+    return [
+        (str(file), one_line(f"an edit was not taken over: `{at}` {problem}", _WORDS))
+        for file, at, problem in known.passed
+    ]
 
 
 def _words(session: Session) -> str:
