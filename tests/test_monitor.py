@@ -579,6 +579,29 @@ def test_only_the_users_guard_denies_and_never_the_way_out(critical: Claude) -> 
 
 
 @pytest.mark.req("RES-20")
+@pytest.mark.parametrize(
+    ("command", "is_spared"),
+    [
+        (".venv/bin/standfast resumption trigger T1", True),
+        ("/usr/bin/standfast status", True),
+        ("cd sub && standfast resumption trigger T1 --next-step 'a; b'", True),
+        ("standfast status; rm -rf x", False),
+        ("standfast status && rm -rf x", False),
+        ("standfast status | sh", False),
+        ('standfast note "$(rm -rf x)"', False),
+        ("standfast-not resumption", False),
+        ("rm x", False),
+    ],
+)
+def test_guard_spares_what_runs_nothing_but_ours(
+    critical: Claude, command: str, *, is_spared: bool
+) -> None:
+    set_by_user("guard_resumption: true\n")
+
+    assert ("deny" not in begins(critical, "Bash", command=command)) is is_spared
+
+
+@pytest.mark.req("RES-20")
 @pytest.mark.parametrize("by", ["project", "environment", "nobody"])
 def test_nobody_else_can_enable_the_guard(
     critical: Claude, monkeypatch: pytest.MonkeyPatch, by: str
@@ -618,6 +641,10 @@ def test_names_agree() -> None:
         ("git: git\nguard_resumption:   True  # yes\n", True),
         ("guard_resumption: false\n", False),
         ("# guard_resumption: true\n", False),
+        ('"guard_resumption": true\n', True),
+        ("{guard_resumption: true}\n", True),
+        ("  guard_resumption: true\n", True),
+        ("guard_resumption: true\nno_such: 1\n", True),
         ("stages:\n  guard_resumption: true\n", False),
         ("", False),
     ],
@@ -627,7 +654,7 @@ def test_guard_is_told_as_the_reader_of_settings_tells_it(text: str, *, guarded:
 
     assert chosen.is_guarded(os.environ) is guarded
     assert (chosen.USER_FILE, chosen.PROJECT_FILE) == (config.USER_FILE, config.PROJECT_FILE)
-    if "stages" not in text:
+    if "stages" not in text and "no_such" not in text:
         assert config.load(None, os.environ).guard_resumption is guarded
 
 

@@ -1,8 +1,7 @@
 """The few settings that hooks go by, without loading the reader of settings for nothing. Hook path.
 
 `config` reads settings and nobody else does; it costs a hook more time than all else together. So
-it is asked only where a file of settings names one of these; and whether the user has switched
-the guard on, which is asked before a tool call, is told by the plain line that says it.
+it is asked only where a file of settings names one of these.
 """
 
 from __future__ import annotations
@@ -57,11 +56,19 @@ def settings(call: Call) -> Chosen:
 
 def is_guarded(environ: Mapping[str, str]) -> bool:
     """Only the user's own file decides: what comes with a repository may stop nobody."""
-    return is_guarded_by(_user(environ))
+    data = _user(environ)
+    if GUARD not in data:
+        return False
+    from standfast import config
+
+    try:
+        return config.load(None, environ).guard_resumption
+    except StandfastError:
+        return is_guarded_by(data)
 
 
 def is_guarded_by(data: bytes) -> bool:
-    """Whether a file of settings has the plain line that says so."""
+    """Whether a file of settings that cannot be read has the plain line that says so."""
     for line in data.splitlines():
         name, colon, value = line.partition(b":")
         if colon and name == GUARD:

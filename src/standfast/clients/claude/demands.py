@@ -153,8 +153,19 @@ def _is_spared(watch: Watch, file: str | None) -> bool:
     call = watch.call
     if file is not None or call.tool in _SPARED:
         return True
+    if call.tool != "Bash":
+        return False
     (command,) = call.payload.ask(["?1->>'$.tool_input.command'"])
-    return call.tool == "Bash" and str(command or "").lstrip().startswith("standfast ")
+    return runs_only_ours(str(command or ""))
+
+
+def runs_only_ours(line: str) -> bool:
+    """Whether a command line runs `standfast` and nothing else, from whichever folder."""
+    from standfast.protocol.simple_commands import simple_commands  # only under the guard
+
+    programs = [words[0] for words in simple_commands(line) or ()]
+    ours = [each for each in programs if os.path.basename(each) == "standfast"]
+    return bool(ours) and all(each == "cd" or each in ours for each in programs)
 
 
 def _deny(watch: Watch, why: str) -> str:
