@@ -534,7 +534,7 @@ def test_command_that_the_demand_names_ends_it(critical: Claude, cli: Cli) -> No
 
 
 @pytest.mark.req("RES-20")
-def test_older_versions_hear_it_after_the_call(
+def test_where_it_may_not_be_heard_before_the_call_it_is_said_after_it_too(
     critical: Claude, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = critical._given
@@ -546,7 +546,7 @@ def test_older_versions_hear_it_after_the_call(
 
     monkeypatch.setattr(critical, "_given", older)
 
-    assert begins(critical, "Bash", command="make") == ""
+    assert "update it before" in context(begins(critical, "Bash", command="make"))
     assert "update it before" in context(critical.ends("toolu_1", "Bash", command="make"))
 
 
@@ -557,6 +557,22 @@ def test_subagent_is_not_asked_for_what_is_its_leads(critical: Claude) -> None:
     )
 
     assert printed == ""
+
+
+@pytest.mark.req("RES-12")
+def test_subagent_that_writes_the_file_is_told_whose_it_is(critical: Claude) -> None:
+    def writes(event: str, name: str) -> str:
+        given = {"file_path": str(critical.root / name)}
+        return critical(event, tool_name="Write", tool_input=given, tool_use_id="t9", agent_id="a1")
+
+    said = writes("PreToolUse", FILE)
+
+    assert context(said).count("\n") == 1
+    assert "only the orchestrator writes the resumption section" in context(said)
+    assert "deny" not in said
+    assert writes("PostToolUse", FILE) == ""
+    assert writes("PreToolUse", f"../{FILE}") == ""
+    assert writes("PreToolUse", "other.yaml") == ""
 
 
 @pytest.mark.req("RES-20")

@@ -190,7 +190,7 @@ def _is_watched(call: Call) -> bool:
         return bool(call.documents) or any(os.path.lexists(f"{root}/{name}") for name in _RULES)
     if call.event not in {"PreToolUse", "PostToolUse"}:
         return False
-    return bool(call.documents) or (call.agent is None and _names_document(call))
+    return bool(call.documents) or _names_document(call)
 
 
 def _names_document(call: Call) -> bool:

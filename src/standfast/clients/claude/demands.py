@@ -41,8 +41,8 @@ def answer(watch: Watch) -> str:
         and chosen.is_guarded(call.environ)
     ):
         return _deny(watch, _demand(*demanded))
-    if is_before != _hears_before(watch):
-        demanded = None
+    if not is_before and _hears_before(watch):
+        demanded = None  # it was told
     words = ""
     if file is not None:
         words = _of_copy(file, str(home)) if is_copy else _of_write(watch, file)
@@ -51,6 +51,18 @@ def answer(watch: Watch) -> str:
     if not is_before or _hears_before(watch):
         words += watch.put_back()
     return call.payload.beside(watch.printed, call.event, words) if words else watch.printed
+
+
+def to_subagent(watch: Watch) -> str:
+    """Results of subagents come into the section by who leads the work, and by nobody else."""
+    call = watch.call
+    if call.event != "PreToolUse" or written(watch) is None:
+        return watch.printed
+    words = (
+        "Standfast: only the orchestrator writes the resumption section:"
+        " give your result to it instead.\n"
+    )
+    return call.payload.beside(watch.printed, call.event, words)
 
 
 def written(watch: Watch) -> tuple[str, str] | None:
@@ -144,7 +156,10 @@ def _demand(file: str, judged: Staleness) -> str:
 
 
 def _hears_before(watch: Watch) -> bool:
-    """Versions that name the session to their hooks also hand on what those before a call say."""
+    """Versions that name the session to their hooks also hand on what those before a call say.
+
+    Of others it is not known: what must be heard is said before and after.
+    """
     return "CLAUDE_CODE_SESSION_ID" in watch.call.environ
 
 

@@ -99,4 +99,4 @@ def speak(call: Call, journal: Journal, printed: str) -> str:
         return call.payload.beside(printed, call.event, words) if words else printed
     from standfast.clients.claude import demands
 
-    return demands.answer(watch)
+    return demands.answer(watch) if call.agent is None else demands.to_subagent(watch)
