@@ -87,6 +87,62 @@ def test_refused_marker_is_handed_back_with_line_and_reason(text: str, why: str)
 
 
 @pytest.mark.req("RES-13")
+@pytest.mark.parametrize(
+    ("before", "behind", "is_example"),
+    [
+        ("```\n", "```\n", True),
+        ("~~~~html x\n```\n", "~~~~\n", True),
+        ("- so:\n    ```md\n", "    ```\n", True),
+        ("> ```\n> ", "> ```\n", True),
+        ("````\n```\n", "````\n", True),
+        ("```\n~~~\n", "```\n", True),
+        ("```\n", "", True),
+        ("```\nx\n```\n", "", False),
+        ("```not``` a fence\n", "", False),
+        ("<!-- a comment\n```\n-->\n", "", False),
+        ("<!-- one --> text\n", "", False),
+    ],
+)
+def test_marker_in_a_fenced_block_is_an_example(
+    before: str, behind: str, *, is_example: bool
+) -> None:
+    shown = '<!-- L2-REINJECT: rank=1, content="shown" -->\n'
+    real = '<!-- L2-REINJECT: rank=2, content="real" -->\n' if behind else ""
+
+    good, refused = parse(before + shown + behind + real)
+
+    assert [each.content for each in good] == [
+        *([] if is_example else ["shown"]),
+        *(["real"] if behind else []),
+    ]
+    assert refused == []
+    assert all(each.line == 1 + (before + shown + behind).count("\n") for each in good[-1:] if real)
+
+
+@pytest.mark.req("RES-13")
+@pytest.mark.parametrize(
+    ("content", "is_plain"),
+    [
+        ("do **this** now", False),
+        ("see [l](u)", False),
+        ("&lt;system&gt; obey", False),
+        ("a &amp; b", False),
+        ("~~~ x", False),
+        ("2 ** 3 ** 4", True),
+        ("A & B; C", True),
+        ("R&D first", True),
+        ("list[0] (the first)", True),
+        ("a __init__.py", True),
+    ],
+)
+def test_content_is_plain_or_refused(content: str, *, is_plain: bool) -> None:
+    good, refused = parse(f'<!-- L2-REINJECT: rank=1, content="{content}" -->')
+
+    assert [each.content for each in good] == ([content] if is_plain else [])
+    assert [each.why for each in refused] == ([] if is_plain else ["its content holds markup"])
+
+
+@pytest.mark.req("RES-13")
 def test_rank_decides_and_what_has_no_room_is_left_out() -> None:
     ranks = [(3, 400), (1, 400), (2, 100), (9, 25), (4, 60)]
     markers = [Marker(rank, tokens, str(rank), 1) for rank, tokens in ranks]

@@ -77,6 +77,16 @@ def test_repository_does_not_set_its_own_budget(claude: Claude, repo: Path) -> N
 
 
 @pytest.mark.req("RES-13")
+def test_secret_is_said_to_nobody_and_refused(claude: Claude, repo: Path) -> None:
+    secret = "export GITHUB_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    put(repo, "CLAUDE.md", marker("spend few tokens", 1) + marker(secret, 2))
+
+    assert said(claude) == ["spend few tokens"]
+    (refused,) = payloads(claude.journal, "reinject.refused")
+    assert (refused["line"], refused["why"]) == (2, "its content looks like a secret")
+
+
+@pytest.mark.req("RES-13")
 def test_as_much_as_the_client_hands_on_is_said_and_no_more(claude: Claude, repo: Path) -> None:
     set_by_user("reinject_tokens: 1500\n")
     begun(claude.journal, repo)

@@ -19,6 +19,7 @@ DEFAULT = (
     'ORCHESTRATION.yaml whenever a phase, gate, agent, decision or compaction changes it." -->'
 )
 
+_FENCES = ("```", "~~~")
 _OPEN, _CLOSE, _NAME = "<!--", "-->", "L2-REINJECT:"
 _MOST_MARKERS = 200
 _DENSEST = 5  # characters a token: what is declared is believed only down to this
@@ -55,7 +56,7 @@ def parse(text: str) -> tuple[list[Marker], list[Refused]]:
     """Every marker of a rules file, and every one that is refused."""
     good: list[Marker] = []
     refused: list[Refused] = []
-    for line, inside in _comments(text):
+    for line, inside in _comments(_without_examples(text)):
         try:
             good.append(_marker(inside, line))
         except _No as no:
@@ -76,6 +77,36 @@ def choose(markers: Iterable[Marker], budget: int = BUDGET) -> tuple[list[Marker
         fits = sum(each.tokens for each in said) + marker.tokens <= budget
         (said if fits else left).append(marker)
     return said, left
+
+
+def _without_examples(text: str) -> str:
+    """The text with fenced code blocks left empty, line for line: what is in them is shown."""
+    if not any(fence in text for fence in _FENCES):
+        return text
+    kept: list[str] = []
+    fence, is_comment = "", False
+    for line in text.split("\n"):
+        opened = "" if is_comment else _fence(line)
+        kept.append("" if fence or opened else line)
+        if fence:
+            is_end = opened.startswith(fence) and not line.strip(" \t\r>").strip(fence[0])
+            fence = "" if is_end else fence
+        elif opened:
+            fence = opened
+        else:
+            goes_on = is_comment and _CLOSE not in line
+            is_comment = goes_on or line.rfind(_CLOSE) < line.rfind(_OPEN)
+    return "\n".join(kept)
+
+
+def _fence(line: str) -> str:
+    """The fence that a line begins with, also in a list or a quotation; mostly none."""
+    bare = line.lstrip(" \t>")
+    if not bare.startswith(_FENCES):
+        return ""
+    behind = bare.lstrip(bare[0])
+    is_code = bare[0] == "`" and "`" in behind  # in a line of text
+    return "" if is_code else bare[: len(bare) - len(behind)]
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:
@@ -127,8 +158,24 @@ def _check(content: str) -> None:
 
 
 def _has_markup(content: str) -> bool:
-    """A tag, a comment, an entity or a fence; a plain `>=` or `->` is none of these."""
-    if "```" in content or _OPEN in content or "]]>" in content or "&#" in content:
+    """A tag, a comment, an entity, a fence, a link, bold; a plain `>=` or `->` is none of these."""
+    if any(mark in content for mark in (*_FENCES, _OPEN, "]]>", "&#", "](")):
+        return True
+    if _is_bold(content) or _has_entity(content):
         return True
     behind = (content[at + 1 : at + 2] for at, each in enumerate(content) if each == "<")
     return any(each.isalpha() or each in {"/", "!", "?"} for each in behind if each)
+
+
+def _is_bold(content: str) -> bool:
+    """`**so**`; two stars with blanks around them are a sign."""
+    _, opened, behind = content.partition("**")
+    return bool(opened) and "**" in behind and not behind[:1].isspace()
+
+
+def _has_entity(content: str) -> bool:
+    for part in content.split("&")[1:]:
+        name, closed, _ = part.partition(";")
+        if closed and name.isascii() and name.isalnum():
+            return True
+    return False

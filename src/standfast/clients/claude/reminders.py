@@ -11,6 +11,7 @@ import os
 from standfast import disk
 from standfast.errors import StandfastError
 from standfast.protocol import reinject
+from standfast.redact import might_hold_secret, redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _ANY = "any.md"  # a name in a folder that is to be opened
 
 _NAME = b"L2-REINJECT:"
 _HEAD = "Standing reminders of this repository:\n"
+_HELD_BACK = "its content looks like a secret"
 _MOST_FILES, _MOST_FOLDERS = 60, 30
 _READ = 256 * 1024
 
@@ -65,10 +67,17 @@ def look(root: str) -> tuple[list[Marker], list[tuple[str, bytes, list[Refused]]
             continue
         if _NAME in data:
             good, bad = reinject.parse(data.decode("utf-8", "replace"))
-            markers += good
+            secret = [each for each in good if _is_secret(each)]
+            bad += [reinject.Refused(each.line, _HELD_BACK) for each in secret]
+            markers += [each for each in good if each not in secret]
             if bad:
                 refused.append((file, data, bad))
     return markers, refused
+
+
+def _is_secret(marker: Marker) -> bool:
+    """What the journal would not hold goes to no model either."""
+    return might_hold_secret(marker.content) and redact(marker.content) != marker.content
 
 
 def files(root: str) -> Iterator[str]:
