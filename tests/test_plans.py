@@ -930,7 +930,8 @@ def test_status_says_what_needs_a_person(claude: Claude, cli: Cli) -> None:
     reason = "its resumption section is CRITICAL: last updated before this session began"
     assert re.search(rf"^NEEDS YOU +{FILE} +{reason}$", critical, re.MULTILINE)
     assert "NEEDS YOU" not in anybody
-    words = "gate qg-1 failed 3 times: say how it goes on"
+    how = 'Say how the work goes on: standfast resumption decide "…"'
+    words = f"gate qg-1 failed 3 times. {how}"
     assert re.search(rf"^NEEDS YOU +{FILE} +{words}$", escalated.stdout, re.MULTILINE)
     (needed,) = facts_told["needs_you"]
     assert (needed["file"], needed["problem"], needed["code"]) == (FILE, words, None)

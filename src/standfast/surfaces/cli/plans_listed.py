@@ -31,7 +31,8 @@ def gather(context: Context) -> tuple[Plan, ...]:
 def needs_you(plan: Plan) -> str:
     """What only a person can decide, or must know before anything goes on; mostly nothing."""
     for gate, failed in plan.escalated:
-        return f"gate {one_line(gate, _WORDS)} failed {failed} times: say how it goes on"
+        which = f"gate {one_line(gate, _WORDS)} failed {failed} times"
+        return f'{which}. Say how the work goes on: standfast resumption decide "…"'
     is_critical = plan.level == staleness.CRITICAL
     return f"its resumption section is {plan.level}: {plan.reason}" if is_critical else ""
 
