@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,7 @@ class Git:
     directory: Path
     program: str = "git"
     timeout_s: float = 60
+    variables: Mapping[str, str] = field(default_factory=dict, compare=False)  # of armour.GIVEN
 
     def read(self, *args: str) -> bytes:
         """Run a verb that only looks; it takes no locks and writes nothing, not even the index."""
@@ -72,6 +73,10 @@ class Git:
         full = self._one_line("symbolic-ref", "--quiet", "HEAD")
         return None if full is None else full.removeprefix("refs/heads/")
 
+    def is_ancestor(self, commit: str, of: str) -> bool:
+        """Whether *of* holds all that *commit* holds; both are ids of commits that are there."""
+        return self._one_line("merge-base", "--is-ancestor", commit, of) is not None
+
     def blob_at_head(self, path: str | Path) -> str | None:
         """The id of the file's contents in the last commit, or None if it is not in there."""
         if self.head() is None:
@@ -92,8 +97,11 @@ class Git:
         """The id that git gives to a file with exactly these contents in this repository."""
         import hashlib  # only here
 
-        algorithm = self._text("rev-parse", "--show-object-format")
-        return hashlib.new(algorithm, b"blob %d\0" % len(data) + data).hexdigest()
+        return hashlib.new(self.object_format(), b"blob %d\0" % len(data) + data).hexdigest()
+
+    def object_format(self) -> str:
+        """The hash that names objects here."""
+        return self._text("rev-parse", "--show-object-format")
 
     def toplevel(self) -> Path:
         """The root of the work tree around the directory."""
@@ -158,7 +166,7 @@ class Git:
         done = process.run(
             (self.program, *argv),
             cwd=self.directory,
-            env=armour.surroundings(os.environ, settings, may_lock=may_lock),
+            env=armour.surroundings(os.environ, settings, self.variables, may_lock=may_lock),
             stdin=stdin,
             timeout_s=self.timeout_s,
         )

@@ -56,6 +56,19 @@ KEPT_VARIABLES = frozenset(
     }
 )
 
+# What a caller of ours may add: an index of its own, and who signs a commit that nobody made.
+GIVEN = frozenset(
+    {
+        "GIT_AUTHOR_DATE",
+        "GIT_AUTHOR_EMAIL",
+        "GIT_AUTHOR_NAME",
+        "GIT_COMMITTER_DATE",
+        "GIT_COMMITTER_EMAIL",
+        "GIT_COMMITTER_NAME",
+        "GIT_INDEX_FILE",
+    }
+)
+
 FIXED: Mapping[str, str] = MappingProxyType(
     {
         "color.branch": "false",
@@ -249,14 +262,19 @@ def spare_submodules(keys: Iterable[str]) -> dict[str, str]:
 
 
 def surroundings(
-    own: Mapping[str, str], settings: Mapping[str, str], *, may_lock: bool
+    own: Mapping[str, str],
+    settings: Mapping[str, str],
+    given: Mapping[str, str] = MappingProxyType({}),
+    *,
+    may_lock: bool,
 ) -> dict[str, str]:
-    """Build git's environment: *own* without what steers git, plus the armour."""
+    """Build git's environment: *own* without what steers git, plus the armour and what is GIVEN."""
     kept = {
         name: value
         for name, value in own.items()
         if not name.startswith("GIT_") or name in KEPT_VARIABLES
     }
+    kept |= {name: value for name, value in given.items() if name in GIVEN}
     kept |= ENVIRONMENT
     kept["PATH"] = _absolute_only(own.get("PATH", os.defpath))
     if not may_lock:

@@ -83,6 +83,7 @@ _BY_LANE = (
     "'checkpoint:' || (?1 ->> 'run_id') || '/' || (?1 ->> 'phase') || '/' || (?1 ->> 'lane')"
     " || '/' || (?1 ->> 'stage')"
 )
+_ROLLBACK = "'rollback:' || (?1 ->> 'run_id') || '/' || (?1 ->> 'phase') || '/' || (?1 ->> 'lane')"
 _checkpoint_kept = _cell(_BY_LANE, late="true")  # the order of writing counts, no clock
 _MOVED = "json_object('role', ?1 ->> 'role', 'state', ?1 ->> 'to', 'before', ?1 ->> 'from')"
 
@@ -154,6 +155,8 @@ FOLDS: Mapping[str, Fold] = {
     "output.accepted": _cell(_BY_PATH),
     "lifecycle.moved": _cell("'lifecycle:' || (?1 ->> 'machine')", _MOVED),
     "checkpoint.written": checkpoint_written,
+    "lane.rolling_back": _cell(_ROLLBACK, "json_set(?1, '$.kind', ?2)"),
+    "lane.rolled_back": _cell(_ROLLBACK, "json_set(?1, '$.kind', ?2)"),
     "resumption.begun": _resumption("begun"),
     "resumption.triggered": _resumption("changed"),
     "resumption.adopted": _resumption("changed"),

@@ -22,11 +22,13 @@ from standfast.process.identity import (
     Identity,
     Liveness,
     Sighting,
+    having_open,
     identify,
     liveness,
     lock_holders,
     look,
     send,
+    working_in,
 )
 
 if TYPE_CHECKING:
@@ -39,12 +41,14 @@ __all__ = [
     "Identity",
     "Liveness",
     "find_program",
+    "having_open",
     "identify",
     "liveness",
     "lock_holders",
     "run",
     "send",
     "surrounded_by",
+    "working_in",
 ]
 
 OUTPUT_LIMIT = 16 * 1024 * 1024

@@ -300,3 +300,66 @@ def read_locks(text: str, *, device: int, inode: int) -> list[int]:
     rows = (line.split() for line in text.splitlines())
     held = (row for row in rows if len(row) > 5 and row[1] == "FLOCK" and row[5] == wanted)  # noqa: PLR2004  # its columns
     return sorted({int(row[4]) for row in held if _PID.fullmatch(row[4])})
+
+
+# Who is at work in a folder.
+
+
+def working_in(folder: str | Path) -> list[int]:
+    """The processes whose current folder is there or below, as far as the system shows it.
+
+    Not this one and those that it was called by: a shell may call us where it stands.
+    """
+    top, ours = os.path.realpath(folder), set(_line())
+    found = []
+    for pid in _pids():
+        try:
+            where = os.readlink(PROC / str(pid) / "cwd")
+        except OSError:
+            continue
+        if pid not in ours and (where == top or where.startswith(f"{top}{os.sep}")):
+            found.append(pid)
+    return found
+
+
+def having_open(path: str | Path) -> list[int]:
+    """The processes that have this very file open, as far as the system shows it."""
+    try:
+        facts = Path(path).lstat()
+    except OSError:
+        return []
+    return [pid for pid in _pids() if _has_open(pid, facts)]
+
+
+def _has_open(pid: int, facts: os.stat_result) -> bool:
+    try:
+        return any(_is_same(entry, facts) for entry in os.scandir(PROC / str(pid) / "fd"))
+    except OSError:
+        return False
+
+
+def _is_same(entry: os.DirEntry[str], facts: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(entry.stat(), facts)
+    except OSError:
+        return False
+
+
+def _pids() -> list[int]:
+    try:
+        return sorted(int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit())
+    except OSError:
+        return []
+
+
+def _line() -> list[int]:
+    """This process, its parent, and so on upwards."""
+    found, pid = [], os.getpid()
+    while pid > 0 and pid not in found:
+        found.append(pid)
+        try:
+            text = _text_of(PROC / str(pid) / "stat")
+            pid = int(text[text.rfind(")") + 1 :].split()[1])
+        except (OSError, ValueError, IndexError):
+            break
+    return found

@@ -96,10 +96,11 @@ def status(record: Mapping[str, object]) -> str:
 def refuse_move(stage: str, before: str | None, after: str) -> None:
     """Refuse a status that does not follow, naming those that do.
 
-    From a status that a stage has not (another tool wrote it) everything follows that may begin.
+    From a status that a stage has not (another tool wrote it) everything follows that may begin,
+    and it may be taken back.
     """
     moves = MOVES[stage]
-    legal = moves.get(before, moves[None])
+    legal = moves.get(before, (*moves[None], ROLLED_BACK))
     if after not in legal:
         now = f"is `{before}` and may become" if before is not None else "may begin as"
         raise MoveRefused(f"{stage} {now} {', '.join(legal)}, not `{after}`")

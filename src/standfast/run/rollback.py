@@ -1,0 +1,280 @@
+"""Rolling a lane back: look, decide (protocol/rollback.py), act; nothing that was there is lost.
+
+What is in the worktree and on the branch is put under a ref and made durable; then it is said what
+is about to be moved; then it is moved; then that is said, with the records that it marks. Whoever
+dies in between is followed by the next call, which finds what was said and goes on from there.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import clock, disk
+from standfast.errors import LaneBusy, NoCheckpoint, RollbackRefused
+from standfast.git import Git, snapshot, worktrees
+from standfast.journal import checkpoints as recorded
+from standfast.journal import locks, rollbacks
+from standfast.process import having_open, lock_holders
+from standfast.protocol import checkpoints as rules
+from standfast.protocol import rollback as decided
+from standfast.run import lanes
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from standfast.git.snapshot import Snapshot
+    from standfast.journal.author import Author
+    from standfast.journal.checkpoints import Kept
+    from standfast.journal.rollbacks import Told
+    from standfast.journal.store import Journal
+    from standfast.protocol.lanes import Lane
+    from standfast.protocol.rollback import Aim
+
+LOCK = "rollback.lock"
+_DAY_NS = 86_400_000_000_000
+
+
+class Asked(NamedTuple):
+    """A lane, and the stage to go back to, if one was named."""
+
+    run_id: str
+    phase: str
+    lane: str
+    to: str | None = None
+
+
+class Done(NamedTuple):
+    """What a rollback came to; *moved* is false where everything was there already."""
+
+    told: Told | None
+    aim: Aim
+    moved: bool
+    left: tuple[str, ...] = ()  # files that changed meanwhile, and stayed
+
+
+class _Work(NamedTuple):
+    """One rollback that may go on."""
+
+    journal: Journal
+    git: Git  # of the worktree, or of the repository where that is gone
+    asked: Asked
+    kept: list[Kept]
+    lane: Lane
+    aim: Aim
+    open: Told | None  # a rollback that was cut short
+    author: Author
+
+
+def roll_back(
+    journal: Journal, root: str, asked: Asked, author: Author, spare: Collection[str] = ()
+) -> Done:
+    """Take the lane back; files of *spare* (absolute) stay where they are."""
+    with _alone(journal):
+        work = _decide(journal, root, asked, author)
+        with tempfile.TemporaryDirectory(prefix="standfast-") as scratch:
+            taken = _snapshot(work, Path(scratch))
+        if work.open is None and _is_there(work, taken):
+            return Done(None, work.aim, moved=False)
+        told = _keep(work, taken)
+        began_ns = clock.now_us() * 1000
+        left = _move(work, told, spare)
+        _settle(work, began_ns)
+        _tell(work, told)
+        return Done(told, work.aim, moved=True, left=tuple(left))
+
+
+@contextmanager
+def _alone(journal: Journal) -> Iterator[None]:
+    """One rollback at a time; a second caller is told who is at it."""
+    path = os.path.join(journal.folder, LOCK)
+    fd = locks.open_lock(path)
+    try:
+        if not locks.try_lock(fd):
+            who = ", ".join(map(str, lock_holders(path)))
+            raise LaneBusy(f"another rollback is under way: process {who or 'unknown'}")
+        yield
+    finally:
+        os.close(fd)
+
+
+# Look and decide.
+
+
+def _decide(journal: Journal, root: str, asked: Asked, author: Author) -> _Work:
+    names = asked[:3]
+    kept = recorded.current(journal, *names)
+    if not kept:
+        raise NoCheckpoint("there is no such checkpoint")
+    records = [each.record for each in kept]
+    lane = lanes.look(root, names, records)
+    last = rollbacks.last(journal, *names)
+    begun = last if last is not None and not last.is_done else None
+    if begun is not None and asked.to not in (None, begun.to_stage):
+        raise RollbackRefused(
+            f"a rollback of this lane to {begun.to_stage} was cut short, and comes first",
+            remedy="Call it again without `--to`: it is finished then.",
+        )
+    if begun is not None:
+        aim = decided.Aim(begun.to_stage, begun.target, begun.marks)
+    else:
+        aim = decided.choose(records, lane.commits, asked.to)
+    decided.refuse(lane, aim, records, begun=begun is not None)
+    git = Git(directory=Path(lane.worktree.path if lane.worktree.is_there else root))
+    return _Work(journal, git, asked, kept, lane, aim, begun, author)
+
+
+def _snapshot(work: _Work, scratch: Path) -> Snapshot | None:
+    return snapshot.take(work.git, work.aim.sha, scratch) if work.lane.worktree.is_there else None
+
+
+def _is_there(work: _Work, taken: Snapshot | None) -> bool:
+    """Whether nothing is left to do: the branch, the files, the index and the records."""
+    tree = snapshot.tree_of(work.git, work.aim.sha)
+    is_clean = taken is None or taken.tree == taken.staged == tree
+    return is_clean and work.lane.tip == work.aim.sha and not work.aim.marks
+
+
+# Keep.
+
+
+def _keep(work: _Work, taken: Snapshot | None) -> Told:
+    """A ref to everything that is there, and then the word that it is about to be moved."""
+    if work.open is not None and _is_kept(work, taken, work.open):
+        return work.open
+    before = work.open.backups if work.open is not None else ()
+    backup = _backup(work, taken)
+    told = rollbacks.Told(
+        *work.asked[:3],
+        to_stage=work.aim.stage,
+        target=work.aim.sha,
+        branch=str(work.lane.branch),
+        marks=work.aim.marks,
+        backups=(*before, backup),
+    )
+    with work.journal.writing() as tx:
+        rollbacks.tell(tx, told, work.author)
+    return told
+
+
+def _is_kept(work: _Work, taken: Snapshot | None, told: Told) -> bool:
+    """Whether all that is there now is in what was kept, or in the target: as after a death."""
+    if not all(map(work.git.resolve, told.backups)):
+        return False  # somebody deleted a ref
+    commits = [*told.backups, told.target]
+    tips = [work.lane.tip, taken.head if taken else None]
+    kept_tips = all(
+        tip is None or any(work.git.is_ancestor(tip, each) for each in commits) for tip in tips
+    )
+    if taken is None or not kept_tips:
+        return kept_tips
+    trees = [snapshot.files_of(work.git, each) for each in (*commits, *_parents(work.git, told))]
+    staged = snapshot.files_of(work.git, taken.staged)
+    return not decided.fresh(taken.files, trees) and not decided.fresh(staged, trees)
+
+
+def _parents(git: Git, told: Told) -> list[str]:
+    """What was staged is a parent of what was kept."""
+    lines = git.read("rev-list", "--parents", "--no-walk", *told.backups).decode().split()
+    return list(dict.fromkeys(lines))
+
+
+def _backup(work: _Work, taken: Snapshot | None) -> str:
+    """Make the ref, or take the one that a call before this one made and died."""
+    last = work.kept[-1]
+    lane = "/".join(work.asked[:3])
+    commit = str(work.lane.tip)
+    if taken is not None:
+        words = f"Before the rollback of {lane} to {work.aim.stage}, at {last.id}"
+        moment = last.at // clock.MICROSECONDS
+        commit = snapshot.commit(work.git, taken, words, moment, [work.lane.tip])
+    for ref in work.lane.backups[-1:]:
+        if work.git.resolve(ref) == commit:
+            made = ref
+            break
+    else:
+        made = decided.next_ref(work.asked[:3], work.lane.backups)
+        work.git.write("update-ref", made, commit, "0" * len(commit))
+    # An agent's own commits are not synced: all that the lane may have made is synced now.
+    work.git.make_durable(objects_since_ns=work.kept[0].at * 1000 - _DAY_NS)
+    return made
+
+
+# Move.
+
+
+def _move(work: _Work, told: Told, spare: Collection[str]) -> list[str]:
+    """Reset the branch and the worktree, and take away what was kept and is not in the target."""
+    tree = work.lane.worktree
+    if not tree.is_there:
+        work.git.write("update-ref", f"refs/heads/{told.branch}", told.target, str(work.lane.tip))
+        return []
+    _sweep(work)
+    work.git.write("reset", "--hard", "--quiet", told.target)
+    wanted = snapshot.files_of(work.git, told.target)
+    kept = [
+        (name, entry)
+        for backup in filter(work.git.resolve, told.backups)
+        for name, entry in snapshot.files_of(work.git, backup).items()
+        if name not in wanted and entry[0] != snapshot.SUBMODULE
+    ]
+    over = [each for each in kept if os.path.join(tree.path, each[0]) not in spare]
+    snapshot.remove_kept(Path(tree.path), over, work.git.object_format())
+    names = dict.fromkeys(name for name, _ in over)
+    return [name for name in names if os.path.lexists(os.path.join(tree.path, name))]
+
+
+def _sweep(work: _Work) -> None:
+    """Locks that the reset of a call before this one left when it was killed."""
+    found = list(work.lane.worktree.locks)
+    for path in found:
+        holders = having_open(path)
+        if holders:
+            raise LaneBusy(f"process {', '.join(map(str, holders))} has {path} open")
+    worktrees.sweep(found)
+
+
+def _settle(work: _Work, since_ns: int) -> None:
+    """Make it durable: what the reset wrote, and where the branch is now."""
+    if work.lane.worktree.is_there:
+        top = work.lane.worktree.path
+        names = snapshot.files_of(work.git, work.aim.sha)
+        _sync([os.path.join(top, name) for name in names], since_ns)
+        for folder in sorted({os.path.dirname(os.path.join(top, name)) for name in names} | {top}):
+            if os.path.isdir(folder):
+                disk.sync_folder(folder)
+    work.git.make_durable(objects_since_ns=since_ns)
+
+
+def _sync(paths: list[str], since_ns: int) -> None:
+    slack_ns = 1_000_000_000
+    for path in paths:
+        try:
+            if os.lstat(path).st_ctime_ns >= since_ns - slack_ns and not os.path.islink(path):
+                disk.sync_and_close(disk.open_regular(path))
+        except OSError:
+            continue  # gone, a submodule, or not to be read by us
+
+
+# Tell.
+
+
+def _tell(work: _Work, told: Told) -> None:
+    """The records and the word that it is done, together."""
+    words = f"rolled back to {told.to_stage}, kept as {told.backup}"
+    with work.journal.writing() as tx:
+        for each in work.kept:
+            if each.key.stage not in told.marks:
+                continue
+            record = recorded.present(tx, each.key)
+            if record is None or record["status"] == rules.ROLLED_BACK:
+                continue
+            record.pop(rules.ID, None)
+            notes = "; ".join(filter(None, (str(record.get("notes") or ""), words)))
+            stamp = clock.rfc3339(clock.now_us())
+            marked = {**record, "status": rules.ROLLED_BACK, "notes": notes, "timestamp": stamp}
+            recorded.upsert(tx, marked, work.author)
+        rollbacks.tell(tx, told._replace(is_done=True), work.author)

@@ -1,0 +1,174 @@
+"""`standfast lane`: where a lane is and what comes next, and going back without losing anything."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast.errors import NoCheckpoint, NotARepository
+from standfast.files import homes
+from standfast.journal import checkpoints as recorded
+from standfast.journal import rollbacks
+from standfast.journal.author import Author
+from standfast.protocol import checkpoint_hints as hinted
+from standfast.protocol import checkpoints as rules
+from standfast.protocol import ids, lanes
+from standfast.protocol.text import printable
+from standfast.surfaces.cli import checkpoints as shown
+from standfast.surfaces.cli import troubles
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.journal.checkpoints import Kept
+    from standfast.protocol.lanes import Lane
+    from standfast.run.rollback import Done
+    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.frame import Parser
+
+_FLAGS = {"--resume": "resume", "--rollback": "rollback"}
+
+
+def rewrite(words: list[str]) -> list[str]:
+    """The protocol says `--resume` and `--rollback`; here they are what to do."""
+    return [_FLAGS.get(word, word) for word in words]
+
+
+def configure(parser: Parser) -> None:
+    """What to do with which lane."""
+    parser.mixed = True
+    parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
+    parser.add_argument("--run-id", required=True, help="the run")
+    parser.add_argument("--phase", required=True, help="the phase, such as P1")
+    parser.add_argument("--lane", default=ids.NO_LANE, help="the lane; `-` for a whole phase")
+    parser.add_argument("--to", choices=rules.STAGES, help="for `rollback`: the stage to go to")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Do it, and say what stands in the way of the files."""
+    names = (
+        ids.run_id(arguments.run_id),
+        ids.name(arguments.phase, what="phase"),
+        ids.lane(arguments.lane),
+    )
+    if not context.place.in_git:
+        raise NotARepository("lanes are branches: this is no git repository")
+    context.heal()  # what others wrote into the file counts
+    status = _ACTIONS[arguments.action](context, names, arguments)
+    troubles.tell(context)
+    return status
+
+
+def _records(context: Context, names: tuple[str, str, str]) -> list[Kept]:
+    found = recorded.current(context.journal, *names)
+    if not found:
+        lane = "/".join(names)
+        raise NoCheckpoint(f"there is no checkpoint of {lane}{shown.known(context.journal)}")
+    return found
+
+
+def _resume(context: Context, names: tuple[str, str, str], _arguments: argparse.Namespace) -> int:
+    """Where it is, what is there and what is gone, and what to do; nothing is changed."""
+    from standfast.run import lanes as looking
+
+    kept = _records(context, names)
+    records = [each.record for each in kept]
+    lane = looking.look(_root(context), names, records)
+    start, done = lanes.starts_from(records), lanes.done(records)
+    found = lanes.findings(lane, records)
+    if _is_cut_short(context, names):
+        found.insert(0, "A rollback of this lane was cut short: call it again, it goes on.")
+    prompt = _prompt(context, kept[-1])
+    if context.json:
+        print(json_line({**_whole(context, kept[-1]), "from": start, "done": done,
+                         "found": found, "world": _as_dict(lane), "prompt": prompt}))  # fmt: skip
+        return 0
+    print(prompt)
+    print(f"Resume starts from: {start}; done before it: {', '.join(done) or 'nothing'}")
+    print("\n".join(found))
+    _print_backups(lane.backups)
+    return 0
+
+
+def _is_cut_short(context: Context, names: tuple[str, str, str]) -> bool:
+    last = rollbacks.last(context.journal, *names)
+    return last is not None and not last.is_done
+
+
+def _print_backups(refs: tuple[str, ...]) -> None:
+    for ref in refs:
+        print(f"Kept by a rollback: {printable(ref)}")
+
+
+def _rollback(context: Context, names: tuple[str, str, str], arguments: argparse.Namespace) -> int:
+    """Keep everything, go back, and tell where everything is."""
+    from standfast.run import rollback
+
+    last = _records(context, names)[-1]
+    context.may_write()
+    author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
+    log = lanes.text(last.record, "log_path")
+    spare = {_face_path(context), *([log] if log else [])}
+    asked = rollback.Asked(*names, to=arguments.to)
+    done = rollback.roll_back(context.journal, _root(context), asked, author, spare)
+    now = _records(context, names)[-1]
+    if context.json:
+        print(json_line({**_whole(context, now), **_outcome(done)}), flush=True)
+    else:
+        print("\n".join([*_said(done), "", _prompt(context, now)]), flush=True)
+    context.heal(checkpoints=True)
+    return 0
+
+
+def _said(done: Done) -> list[str]:
+    where = f"{done.aim.stage}, {done.aim.sha[:12]}"
+    if done.told is None:
+        return [f"Nothing to do: the lane is at {where} and nothing else is there."]
+    told = [f"Rolled back to {where}."]
+    told += [
+        f"Kept: {printable(ref)} (see `git show {printable(ref)}`)" for ref in done.told.backups
+    ]
+    told += [f"Left, as it changed meanwhile: {printable(name)}" for name in done.left]
+    if done.told.marks:
+        told.append(f"Marked rolled_back: {', '.join(done.told.marks)}")
+    return told
+
+
+def _outcome(done: Done) -> dict[str, object]:
+    return {
+        "moved": done.moved,
+        "to_stage": done.aim.stage,
+        "target": done.aim.sha,
+        "backup": done.told.backup if done.told else None,
+        "backups": list(done.told.backups) if done.told else [],
+        "marked": list(done.told.marks) if done.told else [],
+        "left": list(done.left),
+    }
+
+
+def _as_dict(lane: Lane) -> dict[str, object]:
+    said = lane._asdict()
+    return {**said, "worktree": lane.worktree._asdict(), "commits": sorted(lane.commits)}
+
+
+def _whole(context: Context, kept: Kept) -> dict[str, object]:
+    made = hinted.hints(kept.key, _root(context))
+    record = {**kept.record, **dict(zip(rules.HINTS, made, strict=True))}
+    return {"checkpoint": record, "path": _face_path(context)}
+
+
+def _prompt(context: Context, kept: Kept) -> str:
+    return hinted.prompt(kept.key, kept.status, _face_path(context), _root(context))
+
+
+def _root(context: Context) -> str:
+    return homes.checkpoints_root(context.journal, context.place)
+
+
+def _face_path(context: Context) -> str:
+    relative = context.config.checkpoints_file or homes.CHECKPOINTS_FILE
+    return os.path.join(_root(context), relative)
+
+
+_ACTIONS = {"resume": _resume, "rollback": _rollback}
