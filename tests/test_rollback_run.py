@@ -54,7 +54,9 @@ NAMES = [b"a", b"b", b"sub/c", b"with space", b"new\nline", b"\xff\xfe", b"x/y/z
 CONTENTS = [b"", b"one\n", b"two\r\nlines\r\n", b"\0\xff binary", b"* text=auto eol=lf\n", b"b\n"]
 OPS = st.one_of(
     st.tuples(st.just("write"), st.sampled_from(NAMES), st.sampled_from(CONTENTS)),
-    st.tuples(st.just("link"), st.sampled_from(NAMES), st.sampled_from([b"a", b"/nowhere", b"\xfe"])),
+    st.tuples(
+        st.just("link"), st.sampled_from(NAMES), st.sampled_from([b"a", b"/nowhere", b"\xfe"])
+    ),
     st.tuples(st.just("delete"), st.sampled_from(NAMES), st.just(b"")),
     st.tuples(st.just("exec"), st.sampled_from(NAMES), st.just(b"")),
     st.tuples(st.just("stage"), st.just(b""), st.just(b"")),

@@ -85,6 +85,9 @@ def _later(records: Sequence[Record], stage: str) -> tuple[str, ...]:
 
 def refuse(lane: Lane, aim: Aim, records: Sequence[Record], *, begun: bool) -> None:
     """Refuse what must not be moved; *begun*: one that was cut short is being finished."""
+    if lane.worktree.is_there and not lane.worktree.is_ours:
+        where = printable(lane.worktree.path)
+        raise RollbackRefused(f"this is no worktree of this repository: {where}")
     _refuse_branch(lane)
     _refuse_worktree(lane)
     if lane.worktree.locks and not begun:
@@ -117,8 +120,6 @@ def _refuse_worktree(lane: Lane) -> None:
     if not tree.is_there:
         return
     where = printable(tree.path)
-    if not tree.is_ours:
-        raise RollbackRefused(f"this is no worktree of this repository: {where}")
     if tree.is_main and not lane.is_named:
         raise RollbackRefused(
             f"{where} is the main checkout, and no checkpoint says that the lane's branch is there"

@@ -244,6 +244,22 @@ CHECKPOINTS: tuple[Act, ...] = (
 )  # fmt: skip
 
 
+def _rolled_back(world: World, _seen: Seen) -> bool:
+    """The lane is where it began, and a ref leads to all that was there."""
+    ref = f"refs/standfast/backup/{worlds.RUN}/P1/SL-1/1"
+    with open(os.path.join(world.repo, "kept"), encoding="utf-8") as file:
+        text = file.read()
+    is_there = os.path.exists(os.path.join(world.repo, ".git", ref))
+    return is_there and text == "as it was\n" and not os.path.exists(f"{world.repo}/new")
+
+
+LANES: tuple[Act, ...] = (
+    Act("resume-lane", "lane resume", "laned", command("lane", "resume", *_RUN), dear=True),
+    Act("roll-back-lane", "lane rollback", "a lane at work", command("lane", "rollback", *_RUN),
+        new=lambda seen: seen.number("lane.rolled_back"), holds=_rolled_back, dear=True),
+)  # fmt: skip
+
+
 def _hook(event: str, world: str, session: str) -> Act:
     kind = RECIPES[event][0]
 
@@ -372,7 +388,7 @@ HOOKS: tuple[Act, ...] = (
     *DOCUMENTS,
 )
 
-_EVERY = (*COMMANDS, *STAGES, *CHECKPOINTS, *RESUMPTIONS, *HOOKS)
+_EVERY = (*COMMANDS, *STAGES, *CHECKPOINTS, *LANES, *RESUMPTIONS, *HOOKS)
 ACTS: dict[str, Act] = {act.name: act for act in _EVERY}
 
 

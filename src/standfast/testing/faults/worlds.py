@@ -11,7 +11,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import clock
+from standfast import clock, process
 from standfast.clients.claude.samples import BEFORE
 from standfast.files import homes
 from standfast.journal import inbox, spool
@@ -53,6 +53,7 @@ CONTEXT = (
 )
 ROLE = "oosh-expert"
 RUN = "P1-SL-1-20260102"
+LANE = "lane/P1/SL-1"
 STAGES = ("before_lane_start", "after_lane_start")
 SECTION_FILE = "ORCHESTRATION.yaml"
 AROUND = "# by a person\nworkflow: {id: w-1}  # stays\n"
@@ -243,6 +244,35 @@ def _laned(world: World) -> None:
     _write(path, text.replace("by us", EDITED, 1))
 
 
+def _lane_at_work(world: World) -> None:
+    """A lane in the main checkout, on a branch of its own, with work that nobody has committed."""
+    _begun(world)
+    for words in (("add", "kept"), ("commit", "-q", "-m", "first"), ("checkout", "-q", "-b", LANE)):
+        if words[0] == "add":
+            _write(os.path.join(world.repo, "kept"), "as it was\n")
+        _git(world, *words)
+    head = _git(world, "rev-parse", "HEAD").strip()
+    perform.command(
+        world, "checkpoint", "write", "--run-id", RUN, "--phase", "P1", "--lane", "SL-1",
+        "--stage", STAGES[0], "--status", "ready", "--base-branch", "main", "--branch", LANE,
+        "--base-sha", head,
+    )  # fmt: skip
+    _write(os.path.join(world.repo, "kept"), "edited\n")
+    _write(os.path.join(world.repo, "new"), "untracked\n")
+
+
+def _git(world: World, *words: str) -> str:
+    who = {
+        f"GIT_{who}_{what}": "tester"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
+    env = {**who, "HOME": world.home, "PATH": os.environ["PATH"]}
+    done = process.run(("git", *words), cwd=world.repo, env=env, timeout_s=30)
+    assert done.status == 0, done.stderr
+    return done.stdout.decode()
+
+
 def _resuming(world: World) -> None:
     """A resumption section in the middle of its life, with words of a person around it."""
     _begun(world)
@@ -385,6 +415,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "off": _off,
     "staged": _staged,
     "laned": _laned,
+    "a lane at work": _lane_at_work,
     "resuming": _resuming,
     "a section of v1": _of_old,
     "documented": _documented,
