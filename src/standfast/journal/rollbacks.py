@@ -55,9 +55,18 @@ def last(journal: Journal, run_id: str, phase: str, lane: str) -> Told | None:
     if found is None:
         return None
     said = found[0]
-    lists = {name: tuple(map(str, said[name])) for name in ("marks", "backups")}  # type: ignore[call-overload]  # lists, as told
-    texts = {
-        name: str(said[name])
-        for name in ("run_id", "phase", "lane", "to_stage", "target", "branch")
-    }
-    return Told(**texts, **lists, is_done=said["kind"] == DONE)
+    return Told(
+        run_id=run_id,
+        phase=phase,
+        lane=lane,
+        to_stage=str(said["to_stage"]),
+        target=str(said["target"]),
+        branch=str(said["branch"]),
+        marks=_texts(said["marks"]),
+        backups=_texts(said["backups"]),
+        is_done=said["kind"] == DONE,
+    )
+
+
+def _texts(said: object) -> tuple[str, ...]:
+    return tuple(map(str, said)) if isinstance(said, list) else ()
