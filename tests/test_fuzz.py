@@ -84,6 +84,18 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "git/__init__.py:Git.commit_durably",
         "process/identity.py:_answer",
     ),
+    "it asks git for ids, or for names that end in NUL; test_rollback_run.py tries any names": (
+        "git/snapshot.py:_batch",
+        "git/snapshot.py:_commit",
+        "git/snapshot.py:_names",
+        "git/snapshot.py:_staged",
+        "git/snapshot.py:_tree",
+        "git/snapshot.py:tree_of",
+        "git/worktrees.py:listed",
+        "run/lanes.py:_worktree",
+        "run/lanes.py:look",
+        "run/rollback.py:_parents",
+    ),
     "it looks at our own arguments or environment": (
         "git/__init__.py:_refuse_options",
         "git/armour.py:_absolute_only",

@@ -524,3 +524,22 @@ def test_importing_the_door_imports_neither_subprocess_nor_ctypes() -> None:
 
 def test_the_door_offers_what_it_says() -> None:
     assert all(hasattr(process, name) for name in process.__all__)
+
+
+# Who is at work in a folder.
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="it is read from /proc")
+def test_who_works_in_a_folder_or_has_a_file_open_is_told_without_ourselves(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    file = tmp_path / "file"
+    file.write_bytes(b"")
+    with (
+        file.open("rb") as held,
+        subprocess.Popen(["cat"], stdin=subprocess.PIPE, cwd=tmp_path / "below") as inside,
+        subprocess.Popen(["cat"], stdin=subprocess.PIPE, cwd=tmp_path.parent, pass_fds=()) as _,
+    ):
+        assert process.working_in(tmp_path) == [inside.pid]
+        assert process.having_open(file) == [os.getpid()]
+        assert held.fileno() > 0
+    assert process.working_in(tmp_path) == process.having_open(tmp_path / "none") == []

@@ -25,7 +25,7 @@ from standfast.git.durable import durable_paths, sync_all
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Git", "checked_ref", "durable_paths"]
+__all__ = ["Git", "checked_ref", "durable_paths", "entries"]
 
 _INCLUDES_LIMIT = 64
 _MESSAGE_LIMIT = 300
@@ -82,15 +82,15 @@ class Git:
         if self.head() is None:
             return None
         name = self._relative(path)
-        entries = _entries(self.read("ls-tree", "-z", "HEAD", "--", name))
-        blobs = (facts[2] for facts, entry in entries if entry == name and facts[1] == "blob")
+        found = entries(self.read("ls-tree", "-z", "HEAD", "--", name))
+        blobs = (facts[2] for facts, entry in found if entry == name and facts[1] == "blob")
         return next(blobs, None)
 
     def blob_in_index(self, path: str | Path) -> str | None:
         """The id of the file's staged contents; None if there are none, or several in conflict."""
         name = self._relative(path)
-        entries = _entries(self.read("ls-files", "--stage", "-z", "--", name))
-        blobs = (facts[1] for facts, entry in entries if entry == name and facts[2] == "0")
+        found = entries(self.read("ls-files", "--stage", "-z", "--", name))
+        blobs = (facts[1] for facts, entry in found if entry == name and facts[2] == "0")
         return next(blobs, None)
 
     def hash_blob(self, data: bytes) -> str:
@@ -278,7 +278,7 @@ def _refuse_options(verb: str, rest: Sequence[str]) -> None:
             raise WrongUsage(f"git {verb} is not called with {arg!r:.40} here")
 
 
-def _entries(output: bytes) -> Iterator[tuple[list[str], str]]:
+def entries(output: bytes) -> Iterator[tuple[list[str], str]]:
     """Take `facts TAB name NUL` apart, as ls-tree and ls-files print it."""
     for record in os.fsdecode(output).split("\0")[:-1]:
         facts, _, name = record.partition("\t")

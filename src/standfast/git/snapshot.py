@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.errors import RollbackRefused, UnsafePath
-from standfast.git import Git
+from standfast.git import Git, entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -47,11 +47,11 @@ def take(git: Git, target: str, scratch: Path) -> Snapshot:
     names |= {name for name in _names(others) if not name.endswith("/")}
     names |= set(_in_the_way(top, files_of(git, target)))
     files = _hashed(git, sorted(names), scratch)
-    entries = {**{name: at for name, at in index.items() if at[0] == SUBMODULE}, **files}
+    held = {**{name: at for name, at in index.items() if at[0] == SUBMODULE}, **files}
     return Snapshot(
         head=git.head(),
         files=files,
-        tree=_tree(_with_index(git, scratch / "work"), entries),
+        tree=_tree(_with_index(git, scratch / "work"), held),
         staged=_staged(git, scratch / "staged"),
     )
 
@@ -88,21 +88,13 @@ def tree_of(git: Git, commit: str) -> str:
 
 def files_of(git: Git, tree: str) -> Files:
     """What a commit or a tree holds, submodules among it."""
-    found: Files = {}
-    for record in _names(git.read("ls-tree", "-r", "-z", "--full-tree", tree)):
-        facts, _, name = record.partition("\t")
-        mode, _, blob = facts.split(" ")
-        found[name] = (mode, blob)
-    return found
+    rows = entries(git.read("ls-tree", "-r", "-z", "--full-tree", tree))
+    return {name: (facts[0], facts[2]) for facts, name in rows}
 
 
 def _tracked(git: Git) -> Files:
-    found: Files = {}
-    for record in _names(git.read("ls-files", "-z", "--stage")):
-        facts, _, name = record.partition("\t")
-        mode, blob, _ = facts.split(" ")
-        found[name] = (mode, blob)
-    return found
+    rows = entries(git.read("ls-files", "-z", "--stage"))
+    return {name: (facts[0], facts[1]) for facts, name in rows}
 
 
 def _names(output: bytes) -> list[str]:
@@ -203,9 +195,9 @@ def _with_index(git: Git, path: Path) -> Git:
     return Git(directory=git.directory, program=git.program, variables=given)
 
 
-def _tree(door: Git, entries: Mapping[str, tuple[str, str]]) -> str:
+def _tree(door: Git, files: Mapping[str, tuple[str, str]]) -> str:
     door.write("read-tree", "--empty")
-    lines = "".join(f"{mode} {blob}\t{name}\0" for name, (mode, blob) in entries.items())
+    lines = "".join(f"{mode} {blob}\t{name}\0" for name, (mode, blob) in files.items())
     door.write("update-index", "-z", "--index-info", stdin=os.fsencode(lines))
     return door.write("write-tree").decode().strip()
 

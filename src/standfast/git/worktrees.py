@@ -33,10 +33,11 @@ class Listed(NamedTuple):
 
 def listed(git: Git) -> list[Listed]:
     """Every worktree of the repository, the main one first."""
-    return list(_read(os.fsdecode(git.read("worktree", "list", "--porcelain", "-z"))))
+    return list(read_list(os.fsdecode(git.read("worktree", "list", "--porcelain", "-z"))))
 
 
-def _read(text: str) -> Iterator[Listed]:
+def read_list(text: str) -> Iterator[Listed]:
+    """Take apart what `git worktree list --porcelain -z` prints."""
     for number, block in enumerate(text.split("\0\0")):
         said = dict(line.partition(" ")[::2] for line in block.split("\0"))
         if "worktree" in said:

@@ -333,7 +333,8 @@ def having_open(path: str | Path) -> list[int]:
 
 def _has_open(pid: int, facts: os.stat_result) -> bool:
     try:
-        return any(_is_same(entry, facts) for entry in os.scandir(PROC / str(pid) / "fd"))
+        with os.scandir(PROC / str(pid) / "fd") as entries:
+            return any(_is_same(entry, facts) for entry in entries)
     except OSError:
         return False
 
@@ -358,8 +359,13 @@ def _line() -> list[int]:
     while pid > 0 and pid not in found:
         found.append(pid)
         try:
-            text = _text_of(PROC / str(pid) / "stat")
-            pid = int(text[text.rfind(")") + 1 :].split()[1])
-        except (OSError, ValueError, IndexError):
+            pid = read_parent(_text_of(PROC / str(pid) / "stat"))
+        except OSError:
             break
     return found
+
+
+def read_parent(text: str) -> int:
+    """The parent that /proc/PID/stat names; 0 where there is none."""
+    fields = text[text.rfind(")") + 1 :].split()[1:2]
+    return int(fields[0]) if fields and _PID.fullmatch(fields[0]) else 0

@@ -11,7 +11,7 @@ from standfast import config, filesystems
 from standfast.clients.claude import chosen
 from standfast.errors import BadConfig
 from standfast.files import drafts, status_md
-from standfast.git import _entries, _failure, armour, checked_ref
+from standfast.git import _failure, armour, checked_ref, entries, worktrees
 from standfast.journal.reading import Decision
 from standfast.process import Finished, identity
 from standfast.redact import redact, redact_value
@@ -68,7 +68,8 @@ def _redacted(data: bytes) -> None:
 
 @answered
 def _git_output(data: bytes) -> None:
-    list(_entries(data))
+    list(entries(data))
+    must(all(each.path for each in worktrees.read_list(text_of(data))), "a worktree nowhere")
     done = Finished(argv=("git", "status"), status=128, stdout=data, stderr=data, truncated=False)
     said = str(_failure(done, Path("/repo")))
     must(said.isprintable() and len(said) < 2000, "git's words could steer a terminal")
@@ -83,6 +84,7 @@ def _proc(data: bytes) -> None:
     text = text_of(data)
     for seen in (identity.read_proc_stat(text), identity.read_ps(text)):
         must(seen is None or seen.state, "a process without a state")
+    must(identity.read_parent(text) >= 0, "a parent that is a group")
     must(all(pid > 0 for pid in identity.read_locks(text, device=2049, inode=7)), "no pid")
     filesystems.kind_of("/", mounts=text)
     at = Path(folder("proc").put("id", data))
@@ -169,6 +171,7 @@ TARGETS = (
         (
             b"100644 blob e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\tdocs/a.md\0",
             b"fatal: not a git repository\nhint: x\n",
+            b"worktree /r\0HEAD 12\0branch refs/heads/main\0\0worktree /w\0detached\0\0",
             b"filter.lfs.clean\0merge.x.driver\0submodule.a.b.update\0include.path",
         ),
     ),
