@@ -37,8 +37,8 @@ def answer(watch: Watch) -> str:
     if (
         is_before
         and demanded is not None
-        and not _is_spared(watch, None if is_copy else file)
         and chosen.is_guarded(call.environ)
+        and not _is_spared(watch, None if is_copy else file)
     ):
         return _deny(watch, _demand(*demanded))
     if not is_before and _hears_before(watch):
