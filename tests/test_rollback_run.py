@@ -22,7 +22,7 @@ from standfast.journal import checkpoints as recorded
 from standfast.journal import rollbacks
 from standfast.journal.verify import verify
 from standfast.run import rollback
-from standfast.testing.faults.worlds import quick_folder
+from standfast.testing.faults.world import quick_folder
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from standfast.protocol import stages
 from standfast.protocol.outputs import SENTINEL, fault
 from standfast.run import stage
 from standfast.run.launching import Agents, Launch
-from standfast.testing.faults.worlds import quick_folder
+from standfast.testing.faults.world import quick_folder
 
 pytestmark = pytest.mark.alone
 

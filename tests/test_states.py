@@ -8,7 +8,7 @@ from standfast.testing.faults.power.recording import Point, Recording
 from standfast.testing.faults.power.recovery import Expected
 from standfast.testing.faults.power.scripts import SCRIPTS
 from standfast.testing.faults.power.states import draw, states
-from standfast.testing.faults.worlds import World
+from standfast.testing.faults.world import World
 
 pytestmark = pytest.mark.req("REL-02")
 NOTHING = Seen({}, [], 0)

@@ -10,7 +10,7 @@ import pytest
 
 from standfast.surfaces.cli import frame
 from standfast.surfaces.cli.frame import Command
-from standfast.testing.faults import acts, canaries, crew, shim, sweep, worlds
+from standfast.testing.faults import acts, canaries, crew, shim, sweep, world
 from standfast.testing.faults.shim import Fault, Kind
 from standfast.testing.faults.sweep import Trial
 
@@ -23,7 +23,7 @@ needs_compiler = pytest.mark.skipif(
 def quick() -> Iterator[str]:
     """Give a folder in memory where there is one: a thousand trials need no real syncs."""
     with tempfile.TemporaryDirectory(
-        dir=worlds.quick_folder(), ignore_cleanup_errors=True
+        dir=world.quick_folder(), ignore_cleanup_errors=True
     ) as folder:
         yield folder
 

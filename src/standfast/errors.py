@@ -24,29 +24,21 @@ class StandfastError(Exception):
         remedy: str | None = None,
     ) -> None:
         super().__init__(problem)
-        self.problem = problem
-        self.file = file
-        self.line = line
+        self.problem, self.file, self.line = problem, file, line
         if remedy is not None:
             self.remedy = remedy
 
     @property
     def where(self) -> str:
         """*file:line*, as far as it is known."""
-        if self.file is None:
-            return ""
-        return self.file if self.line is None else f"{self.file}:{self.line}"
+        if self.file is None or self.line is None:
+            return self.file or ""
+        return f"{self.file}:{self.line}"
 
     def as_dict(self) -> dict[str, object]:
         """What `--json` prints: documented, stable, readers ignore what they do not know."""
-        return {
-            "code": self.code,
-            "exit_status": self.exit_status,
-            "problem": self.problem,
-            "file": self.file,
-            "line": self.line,
-            "remedy": self.remedy,
-        }
+        told = ("code", "exit_status", "problem", "file", "line", "remedy")
+        return {name: getattr(self, name) for name in told}
 
 
 # What was asked for, and what was read: SF1xx.

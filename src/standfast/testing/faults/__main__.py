@@ -15,7 +15,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING
 
-from standfast.testing.faults import crew, parts, tally, worlds
+from standfast.testing.faults import crew, parts, tally, world
 from standfast.testing.faults.tally import Tally
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ RESULT = os.path.join("build", "faults.json")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the parts that are wanted, tell what they found, and leave the counters."""
     options = _options(argv)
-    folder = tempfile.mkdtemp(prefix="standfast-faults-", dir=worlds.quick_folder())
+    folder = tempfile.mkdtemp(prefix="standfast-faults-", dir=world.quick_folder())
     try:
         if options.trial is not None:
             return _one(folder, options.trial)

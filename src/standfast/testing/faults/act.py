@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from standfast.testing.faults.look import Seen
     from standfast.testing.faults.perform import Answer
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 WORD = "quicksilver"  # in every new fact of an act, and nowhere else
 NEXT = ("status",)  # any command will do

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from standfast.testing.faults.act import Act
     from standfast.testing.faults.perform import Answer
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 _INTERNAL = "SF000"
 

@@ -12,7 +12,7 @@ from standfast.journal import reading
 
 if TYPE_CHECKING:
     from standfast.journal.store import Journal
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 
 class Seen(NamedTuple):

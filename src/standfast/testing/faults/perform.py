@@ -22,7 +22,7 @@ import standfast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 DEADLINE_S = 30.0
 WEDGED = -1000

@@ -12,7 +12,7 @@ from standfast.testing.faults.act import WORD, Act, command, decided
 
 if TYPE_CHECKING:
     from standfast.testing.faults.look import Seen
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 
 def _triggered(seen: Seen) -> int:

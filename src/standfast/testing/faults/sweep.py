@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from standfast.testing.faults.judge import Finding
     from standfast.testing.faults.look import Seen
     from standfast.testing.faults.shim import Shim
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 
 class Trial(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from standfast import clock, process
 from standfast.clients.claude.samples import BEFORE
@@ -19,6 +19,7 @@ from standfast.journal.author import Author
 from standfast.journal.store import Journal
 from standfast.protocol import outputs
 from standfast.testing.faults import perform
+from standfast.testing.faults.world import Snapshot, World, at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,37 +62,6 @@ V1 = "resumption:\n  current_state: two agents are done\n  files_to_read: [PLAN.
 SETTINGS = '{\n  "model": "some",  \n  "hooks": {"Stop": []}\n}\n'
 
 
-class World(NamedTuple):
-    """Where one trial happens; everything below *root* is watched by the shim."""
-
-    root: str
-    temporary: str
-
-    @property
-    def repo(self) -> str:
-        """The work tree."""
-        return os.path.join(self.root, "repo")
-
-    @property
-    def home(self) -> str:
-        """The user's home."""
-        return os.path.join(self.root, "home")
-
-    @property
-    def folder(self) -> str:
-        """The journal's folder."""
-        return os.path.join(self.repo, ".git", "standfast")
-
-    def enter(self) -> None:
-        """Make this process live here: nothing of the real user's world is seen."""
-        foreign = ("XDG_", "CLAUDE", "STANDFAST_", "HIVEMIND_ROLE", "CONFIG_PATH")
-        for name in [name for name in os.environ if name.startswith(foreign)]:
-            if name != "STANDFAST_SHIM":
-                del os.environ[name]
-        os.environ |= {"HOME": self.home, "TMPDIR": self.temporary, "CLAUDE_PROJECT_DIR": self.repo}
-        os.chdir(self.repo)
-
-
 def make(name: str, folder: str) -> World:
     """Make the world of that name in *folder*, which is emptied."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -104,17 +74,6 @@ def make(name: str, folder: str) -> World:
     _write(os.path.join(world.home, ".claude", "settings.json"), SETTINGS)
     WORLDS[name](world)
     return world
-
-
-def quick_folder() -> str | None:
-    """In memory where there is such a place: a million trials need no real syncs."""
-    shared = "/dev/shm"  # a folder of our own is made in it
-    return shared if os.access(shared, os.W_OK) else None
-
-
-def at(folder: str) -> World:
-    """The world that is, or will be, in *folder*."""
-    return World(os.path.join(folder, "world"), os.path.join(folder, "tmp"))
 
 
 class Shelf:
@@ -133,34 +92,6 @@ class Shelf:
             shutil.rmtree(self._stage, ignore_errors=True)
         self._made[name].put_back()
         return at(self._stage)
-
-
-class Snapshot:
-    """A folder kept in memory: writing a few files is much quicker than copying a tree."""
-
-    def __init__(self, folder: str) -> None:
-        self._folders: list[tuple[str, int]] = []
-        self._files: list[tuple[str, int, bytes, int]] = []
-        for top, _, names in os.walk(folder):
-            self._folders.append((top, os.stat(top).st_mode & 0o777))
-            for name in names:
-                path = os.path.join(top, name)
-                with open(path, "rb") as file:
-                    data = file.read()
-                # Most of a spool is zeros: a hole will do.
-                kept = data.rstrip(b"\0")
-                self._files.append((path, os.stat(path).st_mode & 0o777, kept, len(data)))
-
-    def put_back(self) -> None:
-        """Everything as it was, in the place where it was."""
-        for path, mode in self._folders:
-            os.mkdir(path, mode)
-        for path, mode, data, size in self._files:
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT, mode)
-            os.write(fd, data)
-            if size != len(data):
-                os.truncate(fd, size)
-            os.close(fd)
 
 
 def _fresh(_world: World) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from standfast.testing.faults.act import Act
     from standfast.testing.faults.look import Seen
     from standfast.testing.faults.perform import Answer
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 _FEW = 4  # levels, where not all are tried
 _NOT_KEPT = 75  # as a hook says to its launcher, which then leaves a mark

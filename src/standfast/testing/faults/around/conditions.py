@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from standfast.testing.faults.act import Act
     from standfast.testing.faults.around.bench import Bench, Setting
     from standfast.testing.faults.perform import Answer
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 _SURE = 3  # levels in a row that pass: those above them do too
 _DISK_BYTES = 96 * 1024 * 1024

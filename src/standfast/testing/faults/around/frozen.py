@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from standfast.testing.faults.act import Act
     from standfast.testing.faults.around.bench import Setting
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 _HOOK_S = 10.0  # far over what a hook may take, far under what a frozen disk takes
 _COMMAND_S = 0.3

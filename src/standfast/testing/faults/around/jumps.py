@@ -24,7 +24,7 @@ from standfast.testing.faults.shim import Shim
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 _YEAR_S = 365 * 86_400
 _JUMPS = (-30 * _YEAR_S, 30 * _YEAR_S)

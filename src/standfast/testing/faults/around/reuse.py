@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from standfast.testing.faults.around.bench import Setting
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 _SESSION = "9a3d0000-0000-4bbb-8ccc-000000000000"
 _TICKS_S = 0.05  # a start is told in hundredths of a second

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from standfast.journal.store import Journal
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 _WORD = re.compile(r"cut-\d+-\d+-\d+\b")
 _FACTS = ("decision.noted", "tool.started")

@@ -22,7 +22,7 @@ from standfast.testing.faults import loops, perform, worlds
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 SETTINGS = '{{"model": "some", "word": "{word}"}}\n'
 _DECISION_FACE = "status.md"

@@ -17,14 +17,14 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.journal import inbox
-from standfast.testing.faults import loops, perform, worlds
+from standfast.testing.faults import loops, perform, world, worlds
 from standfast.testing.faults.cuts import busy
 from standfast.testing.faults.cuts.after_cut import Kept, Told, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 FILESYSTEMS = loops.FILESYSTEMS
 _LANES = 2  # a cut waits for the kernel more than it computes
@@ -144,7 +144,7 @@ class Lane:
         shutil.copytree(f"{self._folder}/begun", trial)
         self._disk.sync()
         self._kept = None
-        self._world: World = worlds.at(trial)
+        self._world: World = world.at(trial)
 
     def _round(self, number: int) -> Told:
         """Let them work, cut, and come up again."""

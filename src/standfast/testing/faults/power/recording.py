@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from standfast.testing.faults.power.disk_model import Moment
     from standfast.testing.faults.power.scripts import Script
     from standfast.testing.faults.shim import Shim
-    from standfast.testing.faults.worlds import Shelf, World
+    from standfast.testing.faults.world import World
+    from standfast.testing.faults.worlds import Shelf
 
 
 _PATIENT_S = 20.0  # a hook's answer is waited for, however busy this machine is

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from standfast.testing.faults.act import Act
     from standfast.testing.faults.power.scripts import Script
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 _DEADLINE_S = 60.0
 

@@ -18,7 +18,7 @@ from standfast.testing.faults.acts import ACTS
 
 if TYPE_CHECKING:
     from standfast.testing.faults.look import Seen
-    from standfast.testing.faults.worlds import World
+    from standfast.testing.faults.world import World
 
 
 class Script(NamedTuple):

@@ -1,0 +1,63 @@
+"""What `checkpoint`, `lane`, `ps` and `reap` write, once each, as acts."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast.files import homes
+from standfast.testing.faults import worlds
+from standfast.testing.faults.act import WORD, Act, command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.testing.faults.look import Seen
+    from standfast.testing.faults.world import World
+
+_RUN = ("--run-id", worlds.RUN, "--phase", "P1", "--lane", "SL-1")
+
+
+def _write(stage: str, status: str) -> Callable[[World], int]:
+    return command("checkpoint", "write", *_RUN, "--stage", stage, "--status", status,
+                    "--notes", WORD)  # fmt: skip
+
+
+def _written(seen: Seen) -> int:
+    return sum(kind == "checkpoint.written" and WORD in payload for kind, _, payload in seen.events)
+
+
+def _in_file(world: World, _seen: Seen) -> bool:
+    """The file that others read shows the new record and every one before it, once each."""
+    with open(os.path.join(world.repo, homes.CHECKPOINTS_FILE), encoding="utf-8") as file:
+        text = file.read()
+    return text.count(WORD) == 1 and all(text.count(f'"{stage}"') == 1 for stage in worlds.STAGES)
+
+
+CHECKPOINTS: tuple[Act, ...] = (
+    Act("first-checkpoint", "checkpoint write", "begun", _write("before_lane_start", "ready"),
+        new=_written),
+    Act("checkpoint", "checkpoint write", "laned", _write("after_lane_tests", "complete"),
+        new=_written, holds=_in_file),
+    Act("checkpoints", "checkpoint list", "laned", command("checkpoint", "list")),
+    Act("show-checkpoint", "checkpoint show", "laned", command("checkpoint", "show")),
+    Act("latest-checkpoint", "checkpoint latest", "laned", command("checkpoint", "latest")),
+    Act("ps", "ps", "begun", command("ps")),
+    Act("reap", "reap", "begun", command("reap")),
+)  # fmt: skip
+
+
+def _rolled_back(world: World, _seen: Seen) -> bool:
+    """The lane is where it began, and a ref leads to all that was there."""
+    ref = f"refs/standfast/backup/{worlds.RUN}/P1/SL-1/1"
+    with open(os.path.join(world.repo, "kept"), encoding="utf-8") as file:
+        text = file.read()
+    is_there = os.path.exists(os.path.join(world.repo, ".git", ref))
+    return is_there and text == "as it was\n" and not os.path.exists(f"{world.repo}/new")
+
+
+LANES: tuple[Act, ...] = (
+    Act("resume-lane", "lane resume", "laned", command("lane", "resume", *_RUN), dear=True),
+    Act("roll-back-lane", "lane rollback", "a lane at work", command("lane", "rollback", *_RUN),
+        new=lambda seen: seen.number("lane.rolled_back"), holds=_rolled_back, dear=True),
+)  # fmt: skip
