@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 FOLDER = "checkpoints"
 PREFIX = "CX"
 RECOVERING, IDLE = "compaction-recovery", "idle"
-_TELLING = 3  # parts of a path: the journal's folder, ours in it, the file
 _KEPT = 20  # of the newest: older files that somebody took away stay away
 
 _STOOD = """
@@ -192,8 +191,9 @@ def _name_of(event: dict[str, Any]) -> str:
 
 
 def _name(file: str) -> str:
-    """The end of its path, which stays when a document moves to another root."""
-    return "/".join(file.split("/")[-_TELLING:])
+    """The end of its path, with the journal's folder: it stays when a document changes its root."""
+    ours = os.path.dirname(file)
+    return os.path.join(*map(os.path.basename, (os.path.dirname(ours), ours, file)))
 
 
 def _in_order(found: Iterable[Told]) -> list[Told]:
