@@ -45,7 +45,6 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "journal/compactions.py:checkpoint",
         "journal/compactions.py:keep_files",
         "journal/dropping.py:_replace",
-        "journal/compactions.py:_name",
         "journal/lifecycles.py:_lifecycle",
         "journal/whose.py:_ours",
         "run/launching.py:_journal_intent",
