@@ -90,8 +90,11 @@ def run(
         raise WrongUsage("a program and its arguments are given as a list")
     deadline = time.monotonic() + timeout_s
     surroundings = dict(os.environ if env is None else env) | {_MARK: os.urandom(16).hex()}
-    child = _start(argv, cwd=cwd, env=surroundings)
+    interrupts: list[int] = []
+    with _interrupts_wait(interrupts):
+        child = _start(argv, cwd=cwd, env=surroundings)
     try:
+        _pass_on(interrupts)
         streams = _converse(child, stdin, deadline=deadline, limit=output_limit)
         child.wait(max(0.0, deadline - time.monotonic()))
     except BaseException as error:
@@ -109,6 +112,28 @@ def run(
         stderr=bytes(err.kept),
         truncated=out.truncated or err.truncated,
     )
+
+
+@contextlib.contextmanager
+def _interrupts_wait(told: list[int]) -> Iterator[None]:
+    """Between a program's start and our hold on it an interrupt would leave it to itself."""
+    ours = signals.default_int_handler
+    is_ours = signals.getsignal(signals.SIGINT) is ours  # who ignores it has said so
+    try:
+        if is_ours:
+            signals.signal(signals.SIGINT, lambda number, _: told.append(number))
+    except ValueError:
+        is_ours = False  # only the main thread is interrupted
+    try:
+        yield
+    finally:
+        if is_ours:
+            signals.signal(signals.SIGINT, ours)
+
+
+def _pass_on(interrupts: list[int]) -> None:
+    if interrupts:
+        raise KeyboardInterrupt
 
 
 def find_program(name: str, path: str | None) -> str:
