@@ -54,7 +54,8 @@ def test_call_that_the_shim_did_not_see_is_noticed(tmp_path: Path) -> None:
 
 
 def test_every_act_is_in_a_script_of_its_own() -> None:
-    unseen = {name for name, act in ACTS.items() if act.covers == "stage run"}
+    others = {"stage run", "lane rollback"}  # by which other programs write too
+    unseen = {name for name, act in ACTS.items() if act.covers in others}
 
     assert {name for name in ACTS if name not in scripts.SCRIPTS} == unseen
     assert all(scripts.SCRIPTS[name].steps == (ACTS[name],) for name in ACTS if name not in unseen)

@@ -29,16 +29,16 @@ _ANY = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' L
 
 def keep(journal: Journal, place: Place, default: str, asked: str | None = None) -> list[Outcome]:
     """Every document; *default* is taken over if it is there, *asked* is written in any case."""
-    told = take_over(journal, place, default)
+    take_over(journal, place, default)
     if not journal.query(_ANY):
-        return told
+        return []
     from standfast.journal import compactions, resumption
 
     if resumption.lags(journal.query):
         with journal.writing() as tx:
             resumption.catch_up(tx, STANDFAST)
         compactions.keep_files(journal)
-    kept = told
+    kept = []
     for found in resumption.documents(journal.query):
         document = _at_home(journal, place, found)
         if document is not None and not _is_settled(journal, document, asked=asked):
@@ -46,20 +46,19 @@ def keep(journal: Journal, place: Place, default: str, asked: str | None = None)
     return kept
 
 
-def take_over(journal: Journal, place: Place, file: str) -> list[Outcome]:
-    """A valid section that is there already is one that we keep; what is not is told, once."""
+def take_over(journal: Journal, place: Place, file: str) -> None:
+    """A valid section that is there already is one that we keep; each version is looked at once."""
     path = os.path.join(place.root, file)
     if not os.path.lexists(path) or (journal.exists and _is_known(journal, file)):
-        return []
+        return
     try:
         data = digest(disk.read_beneath(place.root, file))
         values = (f"looked:{PREFIX}{place.root}/{file}", data)
         seen = "SELECT 1 FROM published WHERE face = ? AND digest = ?"
-        if journal.exists and journal.query(seen, values):
-            return []
-        return _look_at(journal, place, file, values)
+        if not (journal.exists and journal.query(seen, values)):
+            _look_at(journal, place, file, values)
     except (StandfastError, OSError):
-        return []  # whoever asks for it is told what is wrong with it
+        return  # whoever asks for it is told what is wrong with it
 
 
 def _is_known(journal: Journal, file: str) -> bool:
@@ -67,19 +66,13 @@ def _is_known(journal: Journal, file: str) -> bool:
     return bool(journal.query(known, (f"resumption:{file}",)))
 
 
-def _look_at(journal: Journal, place: Place, file: str, values: tuple[str, str]) -> list[Outcome]:
-    from standfast.files import publish, resumption_files
+def _look_at(journal: Journal, place: Place, file: str, values: tuple[str, str]) -> None:
+    from standfast.files import resumption_files
 
     found = resumption_files.look(place.root, file)
     with journal.writing() as tx:
-        if resumption_files.take_over(tx, found, place.root, STANDFAST):
-            return []
-        tx.execute("INSERT OR IGNORE INTO published VALUES (?, ?)", values)
-    try:
-        resumption_files.refuse(found)
-    except StandfastError as refused:
-        return [publish.Outcome(became=Became.EDITED, refused=refused)]
-    return []
+        if not resumption_files.take_over(tx, found, place.root, STANDFAST):
+            tx.execute("INSERT OR IGNORE INTO published VALUES (?, ?)", values)
 
 
 def _at_home(journal: Journal, place: Place, document: Document) -> Document | None:

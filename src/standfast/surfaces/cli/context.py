@@ -127,8 +127,7 @@ class Context:
         if os.path.lexists(os.path.join(self.place.root, default)):
             from standfast.files import documents_kept
 
-            told = documents_kept.take_over(self.journal, self.place, default)
-            self.trouble += [each.refused for each in told if each.refused is not None]
+            documents_kept.take_over(self.journal, self.place, default)
 
     def _keep_documents(self, asked: str | None) -> None:
         """The files with a resumption section, where there are any."""

@@ -94,8 +94,8 @@ ROWS: tuple[Script, ...] = (
     _row("off and on", "off", "on", _NOTES[0], "forget"),
 )
 
-# An act whose agent is another program writes files that the shim does not see.
-_SEEN = [act for act in ACTS.values() if act.covers != "stage run"]
+# Agents and git are other programs: what they write the shim does not see.
+_SEEN = [act for act in ACTS.values() if act.covers not in {"stage run", "lane rollback"}]
 
 SCRIPTS: dict[str, Script] = {
     script.name: script for script in (*ROWS, *(Script(act.name, (act,)) for act in _SEEN))
