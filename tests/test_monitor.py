@@ -679,3 +679,12 @@ def test_defaults_are_those_of_the_reader_of_settings() -> None:
 
     for name in chosen.Chosen.__slots__:
         assert getattr(own, name) == getattr(told, name)
+
+
+@pytest.mark.req("RES-10", "RES-11")
+def test_session_that_is_known_from_its_compaction_on_has_no_start_that_judges(repo: Path) -> None:
+    claude = Claude(repo)
+    begun(claude.journal, repo, ago=HOUR_US)
+    claude("SessionStart", source="compact")
+
+    assert "Resumption staleness: STALE " in ask(claude)

@@ -245,6 +245,14 @@ def load(root: str | None, environ: Mapping[str, str], *, flags: Sequence[str] =
     return config._replace(**values)  # type: ignore[arg-type]  # each value went through its check
 
 
+def load_if_readable(root: str, environ: Mapping[str, str]) -> Config:
+    """The same for hooks: a file that cannot be read is told by commands, not by them."""
+    try:
+        return load(root, environ)
+    except StandfastError:
+        return without_files(environ)
+
+
 def without_files(environ: Mapping[str, str]) -> Config:
     """The defaults, where the environment says we are: for who must not fail."""
     return Config(

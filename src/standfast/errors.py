@@ -1,8 +1,7 @@
 """Every way a command can fail: one root, one class per cause, each with a stable code.
 
-A message says what is wrong in terms of the user's own things; the remedy is separate and
-safe: it names something to look at or to check, never a complete destructive command,
-because models run what errors print. Hooks import this module: it imports nothing.
+A message speaks of the user's own things. The remedy is safe: something to look at, never a whole
+destructive command, because models run what errors print. Hooks import this: it imports nothing.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ class StandfastError(Exception):
     ) -> None:
         super().__init__(problem)
         self.problem, self.file, self.line = problem, file, line
-        if remedy is not None:
-            self.remedy = remedy
+        self.remedy = remedy or self.remedy
 
     @property
     def where(self) -> str:

@@ -36,7 +36,7 @@ MODULES = (
     "clients.claude.watching",
     "files.output_file",
     *("journal.author", "journal.chain", "journal.concerned", "journal.damage"),
-    *("journal.database", "journal.folds", "journal.heads"),
+    *("journal.database", "journal.folds", "journal.freshness", "journal.heads"),
     *("journal.locks", "journal.lost", "journal.opening", "journal.payload", "journal.place"),
     *("journal.schema", "journal.session_folds", "journal.spool", "journal.store"),
     *("journal.turnstile", "journal.writing"),

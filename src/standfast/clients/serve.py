@@ -17,6 +17,7 @@ from standfast.clients.hook import ANSWER, WAKES
 from standfast.errors import BadName, JournalBusy, StandfastError
 from standfast.journal import place
 from standfast.journal.author import Author
+from standfast.journal.schema import ANY_DOCUMENT
 from standfast.journal.store import Journal
 from standfast.protocol import ids
 from standfast.wake import owed
@@ -42,7 +43,6 @@ _OF_ROLES = ("PreCompact", "SessionStart")
 _WATCHED = frozenset(
     {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact"}
 )
-_ANY_DOCUMENT = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
 DOCUMENT = "ORCHESTRATION.yaml"
 _RULES = (DOCUMENT, "CLAUDE.md", ".claude")
 LOCK_S = 0.1
@@ -309,7 +309,7 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
 
 
 def _look_for_documents(call: Call, tx: Writing) -> None:
-    if tx.execute(_ANY_DOCUMENT):
+    if tx.execute(ANY_DOCUMENT):
         from standfast.journal import concerned  # most repositories have none
 
         call.documents = concerned.documents(tx.execute, call.place.root)

@@ -15,6 +15,7 @@ from standfast.files import look
 from standfast.files.homes import is_untouched
 from standfast.files.look import Became, digest
 from standfast.journal.author import STANDFAST
+from standfast.journal.schema import ANY_DOCUMENT
 
 if TYPE_CHECKING:
     from standfast.files.face import Face
@@ -24,13 +25,12 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
 
 PREFIX = "resumption/"  # as in orchestration_yaml.py, which most commands need not load
-_ANY = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
 
 
 def keep(journal: Journal, place: Place, default: str, asked: str | None = None) -> list[Outcome]:
     """Every document; *default* is taken over if it is there, *asked* is written in any case."""
     take_over(journal, place, default)
-    if not journal.query(_ANY):
+    if not journal.query(ANY_DOCUMENT):
         return []
     from standfast.journal import compactions, resumption
 

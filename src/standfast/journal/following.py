@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from standfast.journal.schema import ANY_DOCUMENT
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -12,12 +14,10 @@ if TYPE_CHECKING:
 
     Ask = Callable[[str, tuple[str | int, ...]], list[tuple[Any, ...]]]
 
-_ANY = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
-
 
 def has_documents(ask: Ask) -> bool:
     """Whether there is any document, asked without loading what they are made of."""
-    return bool(ask(_ANY, ()))
+    return bool(ask(ANY_DOCUMENT, ()))
 
 
 def follow(tx: Writing, author: Author) -> None:

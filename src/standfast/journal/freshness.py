@@ -1,17 +1,17 @@
 """How old a document's section is for a session: its start is the one that was journalled.
 
 A compaction starts no session. One that is not known, or whose start was dropped since, judges
-nothing.
+nothing. Hook path.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from standfast.protocol.staleness import Staleness, judge
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from standfast.journal.resumption_folds import Document
 

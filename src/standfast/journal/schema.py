@@ -16,6 +16,9 @@ TOLD = (
     " OR kind = 'hooks.off' OR kind = 'gap')"
 )
 
+# Whether any file has a resumption section that we keep: asked before anything of it is loaded.
+ANY_DOCUMENT = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE events (

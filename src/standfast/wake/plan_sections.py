@@ -11,7 +11,7 @@ from standfast.wake.plan import DIMENSIONS, FAILING_AT_MOST, band
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from standfast.wake.facts import Facts
     from standfast.wake.plan import Gate, Plan
@@ -67,22 +67,27 @@ def ask_first(facts: Facts, voice: Voice) -> Section:
 
 def done(facts: Facts, voice: Voice) -> Section:
     """What agents have finished."""
-    return _listed(
-        facts,
-        "DONE by agents of the plan (quoted): do not redo",
-        lambda plan: [f"{voice.name(name)} {voice.quote(line)}" for name, line in plan.agents],
-        lambda plan: plan.all_agents,
-        voice,
-    )
+    title = "DONE by agents of the plan (quoted): do not redo"
+    return _agents(facts, title, lambda plan: (plan.agents, plan.all_agents), voice)
 
 
 def not_done(facts: Facts, voice: Voice) -> Section:
     """What agents were begun for and did not do."""
+    title = "NOT DONE by agents of the plan (quoted)"
+    return _agents(facts, title, lambda plan: (plan.failed, plan.all_failed), voice)
+
+
+def _agents(
+    facts: Facts,
+    title: str,
+    of: Callable[[Plan], tuple[Sequence[tuple[str, str]], int]],
+    voice: Voice,
+) -> Section:
     return _listed(
         facts,
-        "NOT DONE by agents of the plan (quoted)",
-        lambda plan: [f"{voice.name(name)} {voice.quote(line)}" for name, line in plan.failed],
-        lambda plan: plan.all_failed,
+        title,
+        lambda plan: [f"{voice.name(name)} {voice.quote(line)}" for name, line in of(plan)[0]],
+        lambda plan: of(plan)[1],
         voice,
     )
 

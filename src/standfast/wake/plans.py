@@ -129,11 +129,6 @@ _IS_AT_WORK = """
       AND (SELECT at FROM events WHERE stream = 'session:' || sessions.session
            ORDER BY seq DESC LIMIT 1) > ?"""
 
-# A compaction starts no session. One whose start is not known judges nothing.
-_START = """
-    SELECT events.at FROM sessions JOIN events ON events.seq = sessions.began
-    WHERE sessions.session = ? AND events.payload ->> 'source' IS NOT 'compact'"""
-
 
 def gather(
     ask: Ask,
@@ -151,17 +146,17 @@ def gather(
     """
     if not ask(_ANY, ()):
         return []
-    from standfast.journal import concerned  # few repositories have any
+    from standfast.journal import concerned, freshness  # few repositories have any
 
     concerning = concerned.listed(ask, root)
     if not (concerning or everywhere):
         return []
     rows = ask(_PLANS, ("" if everywhere else concerning, _LONGEST, documents))
-    began = ask(_START, (session,)) if rows and session else []
+    began = freshness.session_start(ask, session) if rows else None
     found = []
     for row in rows:
         is_ours = f"\n{row[0]}\n" in concerning
-        plan = _plan(ask, row, began if is_ours else [], now, most)
+        plan = _plan(ask, row, began if is_ours else None, now, most)
         plan.is_copy = is_ours and plan.root != root
         found.append(plan)
     return found
@@ -176,9 +171,7 @@ def led_elsewhere(ask: Ask, plan: Plan, lineage: list[str], since: int) -> str |
     return leader
 
 
-def _plan(
-    ask: Ask, row: tuple[object, ...], started: list[tuple[object, ...]], now: int, most: int
-) -> Plan:
+def _plan(ask: Ask, row: tuple[object, ...], started: int | None, now: int, most: int) -> Plan:
     found = Plan()
     found.file, found.root, found.status, found.phase_name, *words = (str(x or "") for x in row[:7])
     found.activity, found.next_step, found.updated_at = words
@@ -195,7 +188,7 @@ def _plan(
     judged = staleness.judge(
         found.updated_at,
         now_us=now,
-        session_started_us=int(str(started[0][0])) if started else None,
+        session_started_us=started,
         phase_started_us=phase_at,
     )
     found.level, found.reason = judged.level, judged.reason

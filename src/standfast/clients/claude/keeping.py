@@ -13,7 +13,7 @@ from standfast import clock, config
 from standfast.clients.claude import monitor
 from standfast.clients.claude.recording import MAIN
 from standfast.errors import StandfastError
-from standfast.journal import compactions, passed, resumption
+from standfast.journal import compactions, freshness, passed, resumption
 from standfast.protocol import context_monitor, staleness
 from standfast.protocol.resumption_triggers import ThresholdCrossing
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 _MOST_REFUSED = 10
 _LOGGED = "SELECT value ->> 'digest' FROM cells WHERE key = 'reinject:' || ?"
 _TIER = "SELECT value ->> 'tier' FROM cells WHERE key = 'tier:' || ?"
-_BEGAN = """
-    SELECT events.at FROM sessions JOIN events ON events.seq = sessions.began
-    WHERE sessions.session = ?"""
 
 
 def tidy(call: Call, journal: Journal) -> None:
@@ -52,25 +49,19 @@ def _keep_documents(call: Call, journal: Journal) -> None:
     from standfast.files import documents_kept
 
     before = passed.last(journal.query)
-    documents_kept.keep(journal, call.place, _settings(call).orchestration_file)
+    settings = config.load_if_readable(call.place.root, call.environ)
+    documents_kept.keep(journal, call.place, settings.orchestration_file)
     passed.note(journal, call.session, before)
 
 
 def before_compaction(call: Call, tx: Writing) -> None:
     """The one thing that is left of a compaction: where the documents stood."""
     (trigger,) = call.payload.ask(["?1->>'trigger'"])
-    fill = monitor.fill_of(call, _settings(call).context_window).share
+    settings = config.load_if_readable(call.place.root, call.environ)
+    fill = monitor.fill_of(call, settings.context_window).share
     compactions.checkpoint(
         tx, call.place.folder, call.place.root, str(trigger), fill, call.began, call.author(MAIN)
     )
-
-
-def _settings(call: Call) -> config.Config:
-    """A file of settings that cannot be read is told by commands, not by hooks."""
-    try:
-        return config.load(call.place.root, call.environ)
-    except StandfastError:
-        return config.without_files(call.environ)
 
 
 def at_start(call: Call, tx: Writing) -> None:
@@ -97,13 +88,7 @@ def _cross(call: Call, tx: Writing, tier: str, fill: Fill) -> None:
 def _advise(call: Call, tx: Writing, document: Document, fill: Fill) -> None:
     """Advisory: never an error; and not where the orchestrator's own update is demanded."""
     now = clock.now_us()
-    began = tx.execute(_BEGAN, (call.session,))
-    judged = staleness.judge(
-        document.state["updated_at"],
-        now_us=now,
-        session_started_us=int(str(began[0][0])) if began else None,
-        phase_started_us=document.phase_at,
-    )
+    judged = freshness.of_document(tx.execute, document, call.session, now)
     if judged.level == staleness.CRITICAL:
         return
     state = resumption.recovery(tx.execute, document, now, context_fill_at_update=fill.share)

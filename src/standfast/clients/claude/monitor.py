@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from standfast import disk
 from standfast.clients.claude import transcript
+from standfast.clients.serve import DOCUMENT
 from standfast.errors import StandfastError
 from standfast.protocol import context_monitor, updated_at
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from standfast.protocol.context_monitor import Fill
     from standfast.protocol.staleness import Staleness
 
-FILE = "ORCHESTRATION.yaml"
+FILE = DOCUMENT
 READ = 512 * 1024  # real ones reach a quarter of that
 
 _KEPT = "SELECT value ->> 'tier' FROM cells WHERE key = 'tier:' || ?"

@@ -45,7 +45,7 @@ def look(call: Call) -> Look | None:
     (source,) = call.payload.ask(["?1->>'source'"])
     if call.event == "SessionStart" and source != "compact":
         return None
-    settings = _settings(call)
+    settings = config.load_if_readable(call.place.root, call.environ)
     where = settings.config_home, settings.config_path
     try:
         name = ids.role(settings.role)
@@ -62,14 +62,6 @@ def look(call: Call) -> Look | None:
     if call.event == "PreCompact" and seen.passes:
         roles.make_durable(call.place.root, seen)
     return Look(name, seen, *where)
-
-
-def _settings(call: Call) -> config.Config:
-    """A file of settings that cannot be read is told by commands, not by hooks."""
-    try:
-        return config.load(call.place.root, call.environ)
-    except StandfastError:
-        return config.without_files(call.environ)
 
 
 def before_compaction(call: Call, tx: Writing) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from standfast import clock
 from standfast.clients.claude import chosen
+from standfast.journal import freshness
 from standfast.protocol import staleness
 
 TYPE_CHECKING = False
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from standfast.protocol.staleness import Staleness
 
 CAP = 9_500  # of the client's 10,000 units for one hook: the rest is for what they count and we not
-
-_BEGAN = """
-    SELECT events.at FROM sessions JOIN events ON events.seq = sessions.began
-    WHERE sessions.session = ?"""
 
 _PUT_BACK = "SELECT 1 FROM cells WHERE key = 'passed:' || ? AND NOT value ->> 'said'"
 
@@ -37,8 +34,7 @@ class Watch:
         self.printed = printed
         self._settings: Chosen | None = None
         self.now = clock.now_us()
-        began = journal.query(_BEGAN, (call.session,))
-        self.session_at = int(began[0][0]) if began else None
+        self.session_at = freshness.session_start(journal.query, call.session)
 
     def judge(self, updated_at: object, phase_at: object = None) -> Staleness:
         """How old a section is for this session."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from standfast import config, disk, xdg
 from standfast.errors import NotARepository, NothingFound, StandfastError
 from standfast.journal import lost, place
+from standfast.journal.schema import ANY_DOCUMENT
 from standfast.journal.store import Journal
 
 if TYPE_CHECKING:
@@ -132,9 +133,8 @@ class Context:
     def _keep_documents(self, asked: str | None) -> None:
         """The files with a resumption section, where there are any."""
         default = self.config.orchestration_file
-        any_document = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"
         is_there = os.path.lexists(os.path.join(self.place.root, default))
-        if is_there or self.journal.query(any_document):
+        if is_there or self.journal.query(ANY_DOCUMENT):
             from standfast.files import documents_kept
 
             kept = documents_kept.keep(self.journal, self.place, default, asked)
