@@ -787,3 +787,76 @@ def test_file_stays_its_owners_when_root_writes_it(kept: Desk) -> None:
     found = kept.path.stat()
 
     assert (found.st_uid, found.st_gid, found.st_mode & 0o777) == (12345, 12346, 0o600)
+
+
+def files_of_ours(desk: Desk) -> Iterator[tuple[str, bytes]]:
+    desk.journal.mirror()
+    for folder, _, names in os.walk(desk.journal.folder):
+        for name in names:
+            yield name, Path(folder, name).read_bytes()
+
+
+@pytest.mark.req("SEC-08")
+@pytest.mark.parametrize("old", ["next_step: start", "id: w-1"])
+def test_secret_that_an_edit_brings_is_in_no_file_of_ours_even_if_nothing_is_published(
+    kept: Desk, old: str
+) -> None:
+    secret = "sk-ant-api03-" + "Zy4" * 25
+    kept.edit(old, f"{old.partition(':')[0]}: {secret}")
+    kept.keep()
+    kept.keep()
+
+    assert [name for name, data in files_of_ours(kept) if secret.encode() in data] == []
+
+
+@pytest.mark.req("RES-09")
+def test_v1_that_somebody_puts_back_is_named_as_such(kept: Desk) -> None:
+    kept.path.write_text(V1, encoding="utf-8")
+    (told,) = kept.refused()
+
+    assert "is of v1.0" in told
+    assert kept.text == V1
+
+
+@pytest.mark.req("RES-01", "REL-08")
+def test_edit_around_the_section_just_before_a_race_is_what_the_race_is_against(
+    kept: Desk,
+) -> None:
+    kept.edit("id: w-1", "id: w-5")  # nothing has looked since
+    kept.fire("T4")
+    face, _ = orchestration_yaml.face(kept.document, in_git=True)
+    real = disk.swap
+
+    def swap_late(*arguments: Any) -> bool:
+        if "late" not in kept.text:
+            kept.edit("status: ACTIVE", "status: ACTIVE  # late")
+        return real(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(disk, "swap", swap_late)
+        publish.keep(kept.journal, face)
+    kept.keep()
+
+    assert "id: w-5" in kept.text
+    assert "status: ACTIVE  # late" in kept.text
+    assert kept.shown == kept.document.section
+    assert not (Path(kept.journal.folder) / "kept").exists()
+
+
+@pytest.mark.req("REL-08")
+def test_edit_of_a_displaced_file_that_is_half_written_is_waited_for(kept: Desk) -> None:
+    with kept.path.open("r+b") as still_open:
+        whole = still_open.read().replace(b"id: w-1", b"id: w-9")
+        kept.fire("T4")
+        kept.keep()
+        still_open.seek(0)
+        still_open.write(whole.replace(b"paths: &paths {", b"paths: &paths {{[  "))
+        still_open.flush()
+        assert kept.refused() == [], "half of it may still be on its way"
+        still_open.seek(0)
+        still_open.truncate()
+        still_open.write(whole)
+    kept.keep()
+
+    assert "id: w-9" in kept.text
+    assert kept.shown == kept.document.section
