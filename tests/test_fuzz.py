@@ -60,6 +60,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "clients/claude/monitor.py:read",
         "clients/claude/reminders.py:look",
         "clients/launcher.py:_read",
+        "config.py:load_if_readable",
         "files/context_files.py:read",
         "files/drafts.py:read",
         "files/publish.py:_read",

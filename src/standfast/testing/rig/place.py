@@ -83,10 +83,11 @@ class Place:
         return {**around, **_QUIET, **own, **(extra or {})}
 
     def end_leftovers(self) -> None:
-        """Kill what outlived its client here: the shell of a tool survives a kill."""
-        for pid in self.leftovers():
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        """Kill what outlived its client here, until it is gone: a tool's shell survives a kill."""
+        while left := list(self.leftovers()):  # the killed die when they are next scheduled
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     def leftovers(self) -> Iterator[int]:
         """Processes that were started in this place; only Linux lets them be found."""
