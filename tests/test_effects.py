@@ -19,10 +19,11 @@ from standfast import clock, process
 from standfast.effects import door, orphans
 from standfast.effects.folder import EXIT, OUT, STARTED, SUP, TREE, Folder, Order
 from standfast.effects.settling import Done, Effect, answer, perform
-from standfast.errors import BadName, EffectInDoubt, WrongUsage
+from standfast.errors import BadName, WrongUsage
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
 from standfast.journal.verify import verify
+from standfast.lane_errors import EffectInDoubt
 from standfast.protocol.effects import (
     Ended,
     Probe,

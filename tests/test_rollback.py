@@ -2,7 +2,7 @@
 
 import pytest
 
-from standfast.errors import LaneBusy, NoTarget, RollbackRefused
+from standfast.lane_errors import LaneBusy, NoTarget, RollbackRefused
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lanes, rollback
 from standfast.protocol.lanes import Lane, Worktree

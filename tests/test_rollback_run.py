@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 import lane_worlds
 from lane_worlds import Scene, build, roll_back, statuses, write
-from standfast.errors import LaneBusy
 from standfast.git import Git, snapshot
 from standfast.journal import checkpoints as recorded
 from standfast.journal import rollbacks
 from standfast.journal.verify import verify
+from standfast.lane_errors import LaneBusy
 from standfast.run import rollback
 from standfast.testing.faults.world import quick_folder
 

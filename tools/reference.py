@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from standfast import config, errors
+from standfast import config, errors, lane_errors
 from standfast.errors import StandfastError
 from standfast.protocol import checkpoint_fields, resumption_schema
 from standfast.surfaces.cli import frame
@@ -52,7 +52,7 @@ def all_errors() -> list[type[StandfastError]]:
     """The classes in the order of their codes."""
     found = (
         value
-        for value in vars(errors).values()
+        for value in {**vars(errors), **vars(lane_errors)}.values()
         if isinstance(value, type) and issubclass(value, StandfastError)
     )
     return sorted((e for e in found if e is not StandfastError), key=lambda error: error.code)

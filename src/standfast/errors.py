@@ -189,46 +189,6 @@ class StaleResumption(StandfastError):
     )
 
 
-class EffectInDoubt(StandfastError):
-    """Nobody can say whether a command took effect."""
-
-    code = "SF134"
-    exit_status = 91
-    remedy = "Look whether it did, then say so."
-
-
-class StillRunning(StandfastError):
-    """A process that was to be ended lives on."""
-
-    code = "SF135"
-    exit_status = 92
-    remedy = "It may wait for a disk that hangs: see `standfast ps` in a while."
-
-
-class RollbackRefused(StandfastError):
-    """A lane cannot be rolled back as it stands; nothing was changed."""
-
-    code = "SF136"
-    exit_status = 93
-    remedy = "See how it stands with `standfast lane resume`."
-
-
-class LaneBusy(StandfastError):
-    """Somebody is at work in a lane's worktree, so that nothing in it may be moved now."""
-
-    code = "SF137"
-    exit_status = 94
-    remedy = "Let it finish, or end it; then call this again."
-
-
-class NoTarget(StandfastError):
-    """A lane's checkpoints name no commit that is there to go back to; nothing was changed."""
-
-    code = "SF138"
-    exit_status = 95
-    remedy = "See `standfast checkpoint list`; write one with `--base-sha` and `--head-sha`."
-
-
 class BadCheckpoint(StandfastError):
     """A checkpoint names an unknown stage or status, or a field holds what it may not hold."""
 

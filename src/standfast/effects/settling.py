@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.effects import door
-from standfast.errors import EffectInDoubt, NothingFound, WrongUsage
+from standfast.errors import NothingFound, WrongUsage
+from standfast.lane_errors import EffectInDoubt
 from standfast.protocol.effects import Probe, Verdict, attempt_of, settle
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
-from standfast.errors import RollbackRefused, UnsafePath
+from standfast.errors import UnsafePath
 from standfast.git import Git, entries
+from standfast.lane_errors import RollbackRefused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

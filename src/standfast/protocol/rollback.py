@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.errors import LaneBusy, NoTarget, RollbackRefused
+from standfast.lane_errors import LaneBusy, NoTarget, RollbackRefused
 from standfast.protocol import checkpoints as cp
 from standfast.protocol.lanes import BAD, last_said, text
 from standfast.protocol.text import printable

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock, disk
-from standfast.errors import LaneBusy, NoCheckpoint, RollbackRefused
+from standfast.errors import NoCheckpoint
 from standfast.git import Git, snapshot, worktrees
 from standfast.journal import checkpoints as recorded
 from standfast.journal import locks, rollbacks
+from standfast.lane_errors import LaneBusy, RollbackRefused
 from standfast.process import having_open, lock_holders
 from standfast.protocol import checkpoints as rules
 from standfast.protocol import rollback as decided

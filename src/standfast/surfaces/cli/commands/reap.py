@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast.effects import orphans
-from standfast.errors import NothingFound, StillRunning
+from standfast.errors import NothingFound
+from standfast.lane_errors import StillRunning
 from standfast.surfaces.cli.commands.ps import as_dict, pids
 from standfast.surfaces.cli.screen import json_line
 

@@ -1,0 +1,117 @@
+"""How lanes and effects can fail: apart from the other errors, because hooks need none of them."""
+
+from __future__ import annotations
+
+from standfast.errors import StandfastError
+
+# Effects.
+
+
+class EffectInDoubt(StandfastError):
+    """Nobody can say whether a command took effect."""
+
+    code = "SF134"
+    exit_status = 91
+    remedy = "Look whether it did, then say so."
+
+
+class StillRunning(StandfastError):
+    """A process that was to be ended lives on."""
+
+    code = "SF135"
+    exit_status = 92
+    remedy = "It may wait for a disk that hangs: see `standfast ps` in a while."
+
+
+# Rollback.
+
+
+class RollbackRefused(StandfastError):
+    """A lane cannot be rolled back as it stands; nothing was changed."""
+
+    code = "SF136"
+    exit_status = 93
+    remedy = "See how it stands with `standfast lane resume`."
+
+
+class LaneBusy(StandfastError):
+    """Somebody is at work in a lane's worktree, so that nothing in it may be moved now."""
+
+    code = "SF137"
+    exit_status = 94
+    remedy = "Let it finish, or end it; then call this again."
+
+
+class NoTarget(StandfastError):
+    """A lane's checkpoints name no commit that is there to go back to; nothing was changed."""
+
+    code = "SF138"
+    exit_status = 95
+    remedy = "See `standfast checkpoint list`; write one with `--base-sha` and `--head-sha`."
+
+
+# Lanes, and the branches they go to: SF5xx.
+
+
+class LaneFailed(StandfastError):
+    """The agent or the tests of a lane failed, and no retry is left."""
+
+    code = "SF501"
+    exit_status = 1
+    remedy = "Read the end of its log, mend what it shows, then resume the lane."
+
+
+class LaneBlocked(StandfastError):
+    """A lane cannot go on until somebody has seen to something."""
+
+    code = "SF502"
+    exit_status = 96
+    remedy = "See to what is named, then resume the lane."
+
+
+class LaneChanged(StandfastError):
+    """A lane that has begun was called with another task, command or branch."""
+
+    code = "SF503"
+    exit_status = 97
+    remedy = "Resume the lane as it is, or start another under another run id."
+
+
+class BranchTaken(StandfastError):
+    """The branch that a lane would make is there already, and is not the lane's."""
+
+    code = "SF504"
+    exit_status = 98
+    remedy = "Choose another name with `--branch`."
+
+
+class InTheWay(StandfastError):
+    """Something that is not the lane's stands where its worktree should be."""
+
+    code = "SF505"
+    exit_status = 99
+    remedy = "Look at that folder, and move it away if it is yours to move."
+
+
+class BaseMoved(StandfastError):
+    """A branch is no longer where it was when the merge was prepared."""
+
+    code = "SF506"
+    exit_status = 100
+    remedy = "Resume the lane: it is brought up to date with the branch first."
+
+
+class BaseRefused(StandfastError):
+    """The checkout of the base branch cannot take the merge as it stands."""
+
+    code = "SF507"
+    exit_status = 101
+    remedy = "Run `git status` in that checkout, put its changes away, then resume the lane."
+
+
+class GitTooOld(StandfastError):
+    """This git lacks what a lane needs."""
+
+    code = "SF508"
+    exit_status = 102
+    remedy = "Install git 2.38 or newer."
