@@ -50,11 +50,14 @@ class Git:
 
     def write(self, *args: str, stdin: bytes = b"") -> bytes:
         """Run a verb that changes the repository, with git's own syncing switched fully on."""
-        verb, rest = _known(args, armour.WRITE_VERBS)
-        _refuse_options(verb, rest)
-        settings = {**self._settings(), **self._submodule_settings(), **armour.DURABLE}
-        argv = (verb, *armour.WRITE_VERBS[verb], *rest)
-        return self._checked(self._run(argv, settings, stdin=stdin, may_lock=True)).stdout
+        return self._checked(self._change(args, stdin)).stdout
+
+    def ask(self, *args: str) -> tuple[bool, bytes]:
+        """Run a changing verb that says yes or no by its status: 0 or 1; another is an error."""
+        done = self._change(args)
+        if done.status != 1:
+            self._checked(done)
+        return done.status == 0, done.stdout
 
     def head(self) -> str | None:
         """The commit that HEAD names, or None before the first; a damaged HEAD is an error."""
@@ -152,6 +155,13 @@ class Git:
             raise WrongUsage(f"git {verb} only reads as `git {verb} {form}`")
         argv = (verb, *armour.READ_VERBS[verb], *rest)
         return self._run(argv, self._settings(), may_lock=False)
+
+    def _change(self, args: Sequence[str], stdin: bytes = b"") -> process.Finished:
+        verb, rest = _known(args, armour.WRITE_VERBS)
+        _refuse_options(verb, rest)
+        settings = {**self._settings(), **self._submodule_settings(), **armour.DURABLE}
+        argv = (verb, *armour.WRITE_VERBS[verb], *rest)
+        return self._run(argv, settings, stdin=stdin, may_lock=True)
 
     def _run(
         self,

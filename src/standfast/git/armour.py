@@ -213,6 +213,7 @@ WRITE_VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "commit-tree": ("--no-gpg-sign",),
         "hash-object": (),
         "merge": ("--no-verify", "--no-gpg-sign", "--no-verify-signatures", "--no-edit"),
+        "merge-tree": ("--write-tree",),
         "read-tree": ("--no-recurse-submodules",),
         "reset": ("--no-recurse-submodules",),
         "restore": ("--no-recurse-submodules",),

@@ -38,6 +38,16 @@ def durable_paths(
     return [path for path in dict.fromkeys([*paths, *own]) if not path.is_symlink()]
 
 
+def object_paths(common_directory: Path, names: Iterable[str]) -> list[Path]:
+    """The files that hold these objects: loose ones by name, and every pack, for there are few."""
+    home = common_directory / "objects"
+    loose = [home / name[:2] / name[2:] for name in names]
+    there = [path for path in loose if path.exists()]
+    packs = [path for path in _children(home / "pack") if path.is_file()]
+    folders = dict.fromkeys(path.parent for path in (*there, *packs))
+    return [*there, *packs, *folders, home]
+
+
 def sync_all(paths: Iterable[Path]) -> None:
     """Sync each file and folder; one that has gone meanwhile was a lock or a temporary file."""
     for path in paths:

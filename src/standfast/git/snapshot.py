@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.errors import UnsafePath
-from standfast.git import Git, entries
+from standfast.git import Git, contents, entries
 from standfast.lane_errors import RollbackRefused
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def _remove_if(top: str, name: str, entry: tuple[str, str], algorithm: str) -> N
     finally:
         os.close(folder)
     if found == entry:
-        _remove_empty(top, os.path.dirname(name))
+        contents.remove_empty(top, os.path.dirname(name))
 
 
 def _as_entry(name: str, folder: int, algorithm: str) -> tuple[str, str] | None:
@@ -263,13 +263,3 @@ def _digest(algorithm: str, size: int, chunks: Iterable[bytes]) -> str:
     for chunk in chunks:
         made.update(chunk)
     return made.hexdigest()
-
-
-def _remove_empty(top: str, folder: str) -> None:
-    """Folders that held nothing else go with their last file, as git does it."""
-    while folder:
-        try:
-            os.rmdir(os.path.join(top, folder))
-        except OSError:
-            return
-        folder = os.path.dirname(folder)

@@ -322,6 +322,31 @@ def working_in(folder: str | Path) -> list[int]:
     return found
 
 
+def programs_in(name: str, folder: str | Path) -> list[int]:
+    """Those among the processes in a folder that run a program of this name."""
+    return [pid for pid in working_in(folder) if _program(pid) == name]
+
+
+def _program(pid: int) -> str:
+    try:
+        return (PROC / str(pid) / "comm").read_text("utf-8", "replace").removesuffix("\n")
+    except OSError:
+        return ""
+
+
+def called_with(argument: str) -> list[int]:
+    """The processes that have this very argument, as far as the system shows it."""
+    wanted, found = os.fsencode(argument), []
+    for pid in _pids():
+        try:
+            said = (PROC / str(pid) / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if wanted in said.split(b"\0"):
+            found.append(pid)
+    return found
+
+
 def having_open(path: str | Path) -> list[int]:
     """The processes that have this very file open, as far as the system shows it."""
     try:

@@ -1,0 +1,246 @@
+"""Making a worktree, also where making it was cut off before.
+
+Git makes the branch, its own folder for the worktree, the links between the two, and then writes
+the files. From the first moment on that folder is locked with a mark of ours, and the mark goes
+when everything is durable: a worktree without it is whole, and is never written over. One that has
+it holds nothing but what git began: its links are put right, and its files written again. After a
+power cut all of these small files may be empty, the mark too; then the branch tells whose it is.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import disk, process
+from standfast.errors import GitFailed
+from standfast.git import Git, contents, standing
+from standfast.git.durable import sync_all
+from standfast.lane_errors import BranchTaken, InTheWay, LaneBusy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXCLUDED = "/.worktrees/"
+_WHOLE = "standfast"  # what becomes of the mark
+_GITS_OWN = "initializing"
+
+
+class _Place(NamedTuple):
+    """Where a worktree is to be, and where git keeps what is its own."""
+
+    git: Git
+    common: Path
+    path: str
+    branch: str
+
+    @property
+    def mark(self) -> str:
+        return f"standfast makes it: {self.path}"
+
+    @property
+    def link(self) -> Path:
+        return Path(self.path, ".git")
+
+
+def add(git: Git, path: str | Path, branch: str, start: str) -> None:
+    """Have a worktree at *path* with *branch* in it, made at *start* if there is none yet."""
+    whole = os.path.realpath(path)
+    place = _Place(git, git.common_directory(), whole, branch)
+    _exclude(place.common)
+    own = _own_folder(place)
+    if own is None:
+        _make(place, start)
+        own = _own_folder(place)
+        if own is None:
+            raise GitFailed("git made a worktree, but it is not there", file=whole)
+    elif _is_whole(place, own):
+        return
+    else:
+        _go_on(place, own, start)
+    _finish(place, own)
+
+
+def _make(place: _Place, start: str) -> None:
+    _make_room(place)
+    exists = place.git.resolve(f"refs/heads/{place.branch}") is not None
+    made = ("-b", place.branch, "--", place.path, start)
+    which = ("--", place.path, place.branch) if exists else made
+    told = ("--quiet", "--lock", "--reason", place.mark)
+    try:
+        place.git.write("worktree", "add", *told, *which)
+    except GitFailed as error:
+        others = [each.path for each in standing.listed(place.git) if each.branch == place.branch]
+        if others:
+            raise BranchTaken(f"{place.branch} is checked out in {others[0]}") from error
+        raise
+
+
+def _make_room(place: _Place) -> None:
+    """Only an empty folder, or the mere link of a worktree that was never made, may be there."""
+    path = Path(place.path)
+    if not os.path.lexists(path):
+        return
+    if path.is_dir() and not path.is_symlink():
+        names = os.listdir(path)
+        if not names:
+            return
+        if names == [".git"] and _leads_nowhere(place.link):
+            disk.forget(str(place.link))
+            return
+    raise InTheWay("something is there that is not the lane's worktree", file=place.path)
+
+
+def _leads_nowhere(link: Path) -> bool:
+    said = standing.read_line(link)
+    if said is None:
+        return False
+    target = said.removeprefix("gitdir: ")
+    return not said or (target != said and not os.path.lexists(target))
+
+
+# Which folder of git's is the worktree's own.
+
+
+def _own_folder(place: _Place) -> Path | None:
+    found = [each for each in standing.folders(place.common) if _is_own(place, each)]
+    return found[0] if found else None
+
+
+def _is_own(place: _Place, own: Path) -> bool:
+    back = standing.read_line(own / "gitdir")
+    if back:
+        return os.path.realpath(os.path.dirname(back)) == place.path
+    if standing.read_line(own / "locked") == place.mark:
+        return True
+    head = standing.read_line(own / "HEAD")
+    if head == f"ref: refs/heads/{place.branch}":
+        return True
+    # Nothing is left of what git wrote but names: the link at the path must be as empty.
+    is_named = own.name.rstrip("0123456789") == Path(place.path).name.rstrip("0123456789")
+    return (
+        is_named
+        and not head
+        and not standing.read_line(own / "locked")
+        and standing.read_line(place.link) == ""
+    )
+
+
+def _is_whole(place: _Place, own: Path) -> bool:
+    """Whether it was finished; what was finished and is gone, or is another's, is refused."""
+    if _is_begun(place, own):
+        return False
+    head = standing.read_line(own / "HEAD")
+    if head != f"ref: refs/heads/{place.branch}":
+        raise InTheWay(f"a worktree is there, but {place.branch} is not in it", file=place.path)
+    if os.path.lexists(place.link):
+        return True
+    _refuse_lost(place, own)
+    return False
+
+
+def _is_begun(place: _Place, own: Path) -> bool:
+    """An empty lock is a person's who gave no reason, or all that a power cut left of our mark."""
+    lock = standing.read_line(own / "locked")
+    if lock == "":
+        return not os.path.lexists(own / _WHOLE)
+    return lock in {place.mark, _GITS_OWN} or not standing.read_line(own / "gitdir")
+
+
+def _refuse_lost(place: _Place, own: Path) -> None:
+    """Its folder is gone. It is made again, unless somebody has to say something about that."""
+    if os.path.isdir(place.path) and os.listdir(place.path):
+        raise InTheWay("a worktree was there, and something else is now", file=place.path)
+    if os.path.lexists(own / "locked"):
+        raise InTheWay("a worktree was there; it is gone, and somebody locked it", file=place.path)
+
+
+# Going on where somebody was cut off.
+
+
+def _go_on(place: _Place, own: Path, start: str) -> None:
+    _wait(place, own)
+    if place.git.resolve(f"refs/heads/{place.branch}") is None:
+        none = "0" * len(start)
+        place.git.write("update-ref", f"refs/heads/{place.branch}", start, none)
+    if standing.read_line(own / "locked") == place.mark:
+        disk.forget(str(own / "index"))  # nobody has staged anything yet, and it may be cut off
+    disk.make_folder(place.path)
+    wanted = {
+        own / "locked": place.mark,
+        own / "gitdir": str(place.link),
+        own / "commondir": "../..",
+        own / "HEAD": f"ref: refs/heads/{place.branch}",
+        place.link: f"gitdir: {own}",
+    }
+    for file, said in wanted.items():
+        if standing.read_line(file) != said:
+            disk.replace(str(file), f"{said}\n".encode(), mode=0o644)
+    door = Git(directory=Path(place.path), program=place.git.program)
+    _refuse_others(door, place.path)
+    door.write("reset", "--hard", "--quiet")
+
+
+def _wait(place: _Place, own: Path) -> None:
+    """The git of a caller that died may still be at it."""
+    ref = place.common / "refs" / "heads" / f"{place.branch}.lock"
+    busy = standing.clear((own / "index.lock", own / "HEAD.lock", ref), place.path)
+    at_it = standing.gone(lambda: process.called_with(place.mark))
+    if busy or at_it:
+        raise LaneBusy(busy or f"process {at_it[0]} makes the worktree", file=place.path)
+
+
+def _refuse_others(door: Git, path: str) -> None:
+    """Of what is there, all must be what git wrote, or the beginning of it."""
+    if (door.git_directory() / "index").exists():
+        staged = door.read("diff-index", "--cached", "--name-only", "HEAD")
+        if staged:
+            raise InTheWay("something is staged in the worktree that was there", file=path)
+    for name, how in contents.differing(door).items():
+        if how == "D":
+            continue
+        data = contents.held(path, name)
+        if data is None or not contents.begins(door, data, f"HEAD:{name}"):
+            raise InTheWay(f"somebody's file is there: {name!r:.200}", file=path)
+
+
+def _finish(place: _Place, own: Path) -> None:
+    """Everything but the files is durable, and only then the mark goes."""
+    heads = place.common / "refs" / "heads"
+    sync_all(
+        [
+            *(path for path in sorted(own.rglob("*")) if not path.is_symlink()),
+            own,
+            own.parent,
+            place.common,
+            *_with_folders(heads / place.branch, place.common),
+            *_with_folders(place.common / "logs" / "refs" / "heads" / place.branch, place.common),
+            *_with_folders(place.link, place.common.parent),
+        ]
+    )
+    os.rename(own / "locked", own / _WHOLE)
+    disk.sync_folder(str(own))
+
+
+def _with_folders(path: Path, top: Path) -> Iterator[Path]:
+    """A file and the folders above it that may be new."""
+    yield path
+    for folder in path.parents:
+        if folder in {top, Path(folder.anchor)}:
+            return
+        yield folder
+
+
+def _exclude(common: Path) -> None:
+    """Worktrees inside the main one are not among its files."""
+    file = common / "info" / "exclude"
+    try:
+        there = disk.read_regular(str(file))
+    except FileNotFoundError:
+        there = b""
+    if EXCLUDED.encode() in there.split(b"\n"):
+        return
+    disk.make_folder(str(file.parent))
+    gap = b"" if not there or there.endswith(b"\n") else b"\n"
+    disk.replace(str(file), there + gap + EXCLUDED.encode() + b"\n", mode=0o644)

@@ -1,0 +1,128 @@
+"""What stands in a worktree, held against what a commit has there.
+
+A checkout that was cut off leaves files that are whole, files that end in the middle and files that
+are not there. All of these can be made again. Anything else is somebody's, and is never touched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from standfast import disk, process
+from standfast.errors import GitFailed, StandfastError, TooLarge
+from standfast.git import Git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_SHA1 = 40
+
+
+def differing(git: Git) -> dict[str, str]:
+    """The tracked files that are not as HEAD has them, whatever the index says: M, T or D each.
+
+    The index is left out because it may trust a time and a size, or was told to look away.
+    """
+    with _index_of_head(git) as door:
+        plain = ("--porcelain=v1", "-z", "--no-renames", "--untracked-files=no")
+        said = os.fsdecode(door.read("status", *plain))
+    return {row[3:]: row[1] for row in said.split("\0")[:-1]}
+
+
+@contextmanager
+def _index_of_head(git: Git) -> Iterator[Git]:
+    with tempfile.TemporaryDirectory(prefix="standfast-") as scratch:
+        given = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
+        door = Git(directory=git.directory, program=git.program, variables=given)
+        door.write("read-tree", "HEAD")
+        yield door
+
+
+def skipped(git: Git) -> set[str]:
+    """Files that a sparse checkout leaves out."""
+    rows = os.fsdecode(git.read("ls-files", "-z", "-t")).split("\0")
+    return {row[2:] for row in rows if row.startswith("S ")}
+
+
+def held(top: str, name: str) -> bytes | None:
+    """The bytes of a file, or what a link says; None for anything else, and for the too large."""
+    try:
+        folder = disk.open_folder_beneath(top, name)
+    except (OSError, StandfastError):
+        return None
+    try:
+        last = os.path.basename(name)
+        if stat.S_ISLNK(os.stat(last, dir_fd=folder, follow_symlinks=False).st_mode):
+            return os.fsencode(os.readlink(last, dir_fd=folder))
+        return disk.read_regular(last, folder=folder, limit=process.OUTPUT_LIMIT)
+    except (OSError, StandfastError):
+        return None
+    finally:
+        os.close(folder)
+
+
+def blob(data: bytes, like: str) -> str:
+    """The object that these bytes are, in a repository that names objects *like* this."""
+    algorithm = "sha1" if len(like) == _SHA1 else "sha256"
+    return hashlib.new(algorithm, b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def begins(git: Git, data: bytes, spoken: str) -> bool:
+    """Whether *data* is what a commit has at a path, all of it or only the beginning."""
+    return any(each.startswith(data) for each in _versions(git, spoken))
+
+
+def is_all(git: Git, data: bytes, spoken: str) -> bool:
+    """Whether *data* is all of what a commit has at a path."""
+    return any(each == data for each in _versions(git, spoken))
+
+
+def _versions(git: Git, spoken: str) -> Iterator[bytes]:
+    """As it is kept, and as a checkout writes it: with other ends of lines."""
+    try:
+        yield git.read("cat-file", "blob", spoken)
+        yield git.read("cat-file", "--filters", spoken)
+    except (GitFailed, TooLarge):
+        return  # not in there, or too large to be compared
+
+
+def restore(git: Git, names: Iterable[str], source: str) -> None:
+    """Write these files again, and leave what is staged as it is."""
+    told = "".join(f"{name}\0" for name in names)
+    if told:
+        how = (f"--source={source}", "--worktree")
+        which = ("--pathspec-from-file=-", "--pathspec-file-nul")
+        git.write("restore", *how, *which, stdin=os.fsencode(told))
+
+
+def sync_files(top: str, names: Iterable[str]) -> None:
+    """Make files durable, and the folders on the way to them."""
+    folders = {top}
+    for name in names:
+        try:
+            fd = disk.open_regular(os.path.join(top, name))
+        except OSError:
+            pass  # a link, a submodule, or not there: its folder says so
+        else:
+            disk.sync_and_close(fd)
+        while name := os.path.dirname(name):
+            folders.add(os.path.join(top, name))
+    for folder in sorted(folders, reverse=True):
+        if Path(folder).is_dir():
+            disk.sync_folder(folder)
+
+
+def remove_empty(top: str, folder: str) -> None:
+    """Folders that held nothing else go with their last file, as git does it."""
+    while folder:
+        try:
+            os.rmdir(os.path.join(top, folder))
+        except OSError:
+            return
+        folder = os.path.dirname(folder)

@@ -1,0 +1,138 @@
+"""Which worktrees there are, and whether git is in the middle of something there."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import disk, process
+from standfast.errors import TooLarge, UnsafePath
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+    from standfast.git import Git
+
+_UNFINISHED = {
+    "MERGE_HEAD": "a merge",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "BISECT_LOG": "a bisection",
+}
+_LINE_LIMIT = 64 * 1024
+_PATIENCE_S = 10.0
+_LOOK_AGAIN_S = 0.05
+
+
+class Listed(NamedTuple):
+    """A worktree as git knows it; the folder may be gone."""
+
+    path: str
+    branch: str | None
+    is_main: bool
+
+
+def listed(git: Git) -> list[Listed]:
+    """Every worktree of the repository, the main one first."""
+    return list(read_list(os.fsdecode(git.read("worktree", "list", "--porcelain", "-z"))))
+
+
+def read_list(text: str) -> Iterator[Listed]:
+    """Take apart what `git worktree list --porcelain -z` prints."""
+    for number, block in enumerate(text.split("\0\0")):
+        said = dict(line.partition(" ")[::2] for line in block.split("\0"))
+        if "worktree" in said:
+            ref = said.get("branch")
+            branch = ref.removeprefix("refs/heads/") if ref else None
+            yield Listed(os.path.realpath(said["worktree"]), branch, number == 0)
+
+
+def own_folder(common: Path, path: str) -> Path | None:
+    """Where git keeps what belongs to the worktree at *path* alone."""
+    for folder in folders(common):
+        back = read_line(folder / "gitdir")
+        if back and os.path.realpath(os.path.dirname(back)) == path:
+            return folder
+    return None
+
+
+def folders(common: Path) -> list[Path]:
+    """Git's own folders of all linked worktrees, also of those that were never finished."""
+    try:
+        return sorted((common / "worktrees").iterdir())
+    except FileNotFoundError:
+        return []
+
+
+def read_line(file: Path) -> str | None:
+    """One line of git's, or None where there is none; NULs are what a power cut leaves."""
+    try:
+        data = disk.read_regular(str(file), limit=_LINE_LIMIT)
+    except (FileNotFoundError, NotADirectoryError, TooLarge, UnsafePath):
+        return None
+    return os.fsdecode(data.strip(b"\0").removesuffix(b"\n"))
+
+
+def unfinished(git: Git) -> str | None:
+    """What was begun in this worktree and waits for somebody."""
+    folder = git.git_directory()
+    for name, what in _UNFINISHED.items():
+        if os.path.lexists(folder / name):
+            return what
+    return "a conflict" if git.read("ls-files", "--unmerged") else None
+
+
+def locks(git: Git, branch: str | None) -> list[str]:
+    """Locks of git that are there now, and would stop a reset of this worktree and branch."""
+    own, common = git.git_directory(), git.common_directory()
+    paths = [own / "index.lock", own / "HEAD.lock"]
+    if branch is not None:
+        paths.append(common / "refs" / "heads" / f"{branch}.lock")
+    return [str(path) for path in paths if os.path.lexists(path)]
+
+
+def sweep(paths: list[str]) -> None:
+    """Take away locks of a git that was killed; the caller knows that nobody has them."""
+    for path in paths:
+        Path(path).unlink(missing_ok=True)
+        disk.sync_folder(str(Path(path).parent))
+
+
+def clear(paths: Collection[Path], folder: str | None = None) -> str | None:
+    """Wait until nobody has these locks of git, and take those away that were left behind.
+
+    Gives who is still at it when patience is at an end. A git that waits for an editor has no file
+    open, but stands in its worktree: *folder*. A lock is left behind when it is the same at two
+    looks and nobody is there.
+    """
+    deadline = time.monotonic() + _PATIENCE_S
+    seen: dict[str, tuple[int, int]] = {}
+    while found := {str(path): at for path in paths if (at := disk.identity(str(path)))}:
+        left = [
+            path for path, at in found.items() if seen.get(path) == at and not _users(path, folder)
+        ]
+        sweep(left)
+        if not left and time.monotonic() > deadline:
+            path = min(found)
+            who = ", ".join(map(str, _users(path, folder))) or "unknown"
+            return f"process {who} has {path}"
+        seen = found
+        time.sleep(_LOOK_AGAIN_S)
+    return None
+
+
+def gone(look: Callable[[], list[int]]) -> list[int]:
+    """Wait until nobody is there any more; gives who stays."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while (there := look()) and time.monotonic() <= deadline:
+        time.sleep(_LOOK_AGAIN_S)
+    return there
+
+
+def _users(path: str, folder: str | None) -> list[int]:
+    there = process.having_open(path)
+    return there or ([] if folder is None else process.programs_in("git", folder))

@@ -1,0 +1,118 @@
+"""A worktree is made, or what was begun is finished; nothing of anybody's is written over."""
+
+from pathlib import Path
+
+import pytest
+
+import git_lanes
+from git_lanes import BRANCH, FILES, Repo
+from standfast.git import worktrees
+from standfast.lane_errors import BranchTaken, InTheWay
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Repo:
+    return git_lanes.build(tmp_path)
+
+
+def add(repo: Repo, path: Path | None = None) -> None:
+    worktrees.add(repo.door, path or repo.lane, BRANCH, repo.head("main"))
+
+
+def check(repo: Repo) -> None:
+    assert git_lanes.contents(repo.lane) == FILES
+    assert repo.git("symbolic-ref", "HEAD", cwd=repo.lane) == f"refs/heads/{BRANCH}"
+    assert repo.head(cwd=repo.lane) == repo.head("main")
+    assert repo.status(repo.lane) == repo.status() == []
+    listed = repo.git("worktree", "list", "--porcelain", "-z")
+    assert "locked" not in listed
+    assert listed.count("worktree ") == 2
+    repo.git("fsck", "--strict")
+
+
+def test_a_worktree_is_made_on_its_own_branch_and_is_no_file_of_the_main_one(made: Repo) -> None:
+    add(made)
+
+    check(made)
+    exclude = (made.top / ".git/info/exclude").read_text("utf-8")
+    assert exclude.splitlines().count("/.worktrees/") == 1
+
+
+def test_what_is_excluded_already_stays_so_and_is_said_once(made: Repo) -> None:
+    file = made.top / ".git/info/exclude"
+    file.write_bytes(b"mine\r\n\xff no end of line")
+
+    add(made)
+    add(made)
+
+    assert file.read_bytes() == b"mine\r\n\xff no end of line\n/.worktrees/\n"
+
+
+def test_making_it_again_leaves_an_agents_work_alone(made: Repo) -> None:
+    add(made)
+    git_lanes.write(made.lane, {"a": b"changed\n", "new": b"new\n", "bytes": None})
+    before = git_lanes.contents(made.lane)
+
+    add(made)
+
+    assert git_lanes.contents(made.lane) == before
+
+
+def test_a_branch_that_is_there_is_taken_as_it_is(made: Repo) -> None:
+    start = made.head()
+    made.git("branch", BRANCH)
+    made.git("commit", "-q", "--allow-empty", "-m", "main goes on")
+
+    worktrees.add(made.door, made.lane, BRANCH, made.head())
+
+    assert made.head(cwd=made.lane) == start
+
+
+def test_a_branch_that_is_checked_out_elsewhere_is_refused(made: Repo) -> None:
+    made.git("worktree", "add", "-q", "-b", BRANCH, str(made.top.parent / "other"))
+
+    with pytest.raises(BranchTaken, match="other"):
+        add(made)
+
+    assert not made.lane.exists()
+
+
+def test_something_else_at_the_path_is_in_the_way(made: Repo) -> None:
+    git_lanes.write(made.lane, {"note": b"mine"})
+
+    with pytest.raises(InTheWay):
+        add(made)
+
+    assert git_lanes.contents(made.lane) == {"note": b"mine"}
+
+
+def test_a_worktree_with_another_branch_in_it_is_in_the_way(made: Repo) -> None:
+    made.git("worktree", "add", "-q", "-b", "other", str(made.lane))
+
+    with pytest.raises(InTheWay, match=BRANCH):
+        add(made)
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_a_worktree_whose_folder_somebody_deleted_is_made_again(
+    made: Repo, *, is_empty: bool
+) -> None:
+    add(made)
+    made.lane.rename(made.top.parent / "away")
+    if is_empty:
+        made.lane.mkdir()
+
+    add(made)
+
+    check(made)
+
+
+def test_a_folder_that_somebody_filled_where_a_worktree_was_is_in_the_way(made: Repo) -> None:
+    add(made)
+    made.lane.rename(made.top.parent / "away")
+    git_lanes.write(made.lane, {"a": b"mine"})
+
+    with pytest.raises(InTheWay):
+        add(made)
+
+    assert git_lanes.contents(made.lane) == {"a": b"mine"}

@@ -1,0 +1,177 @@
+"""A branch moves forward with its checkout, and no file of a person is written over."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import git_lanes
+from git_lanes import FILES, Repo
+from standfast.git import advancing
+from standfast.lane_errors import BaseMoved, BaseRefused
+
+CHANGES: dict[str, bytes | None] = {
+    "a": b"one\nTWO\nthree\n",
+    "deep/er/b": None,
+    "bytes": bytes(range(255, -1, -1)) * 300,
+    "new/file": b"new\n" * 1000,
+    "empty/is/a/folder/now": b"x",
+}
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Repo:
+    """A repository in which `lane` is ahead of `main`, and `main` is checked out."""
+    repo = git_lanes.build(tmp_path)
+    repo.branch("lane")
+    repo.git("checkout", "-q", "lane")
+    (repo.top / "empty").unlink()
+    repo.commit(CHANGES, "lane")
+    repo.git("checkout", "-q", "main")
+    return repo
+
+
+def wanted() -> dict[str, bytes]:
+    files = {**FILES, **CHANGES}
+    return {name: data for name, data in files.items() if data is not None and name != "empty"}
+
+
+def advance(repo: Repo) -> None:
+    advancing.advance(repo.door, "main", repo.head("main"), repo.head("lane"))
+
+
+def test_the_checkout_moves_with_the_branch(made: Repo) -> None:
+    advance(made)
+
+    assert made.head("main") == made.head("lane")
+    assert git_lanes.contents(made.top) == wanted()
+    assert made.status() == []
+    assert "standfast" in made.git("reflog", "-1", "main")
+
+
+def test_a_branch_that_nobody_has_checked_out_is_moved_alone(made: Repo) -> None:
+    made.git("checkout", "-q", "--detach")
+    before = git_lanes.contents(made.top)
+
+    advance(made)
+
+    assert made.head("main") == made.head("lane")
+    assert git_lanes.contents(made.top) == before
+    assert made.status() == []
+
+
+def test_a_checkout_in_another_worktree_moves_too(made: Repo, tmp_path: Path) -> None:
+    made.git("checkout", "-q", "--detach")
+    made.git("worktree", "add", "-q", str(tmp_path / "other"), "main")
+
+    advance(made)
+
+    assert git_lanes.contents(tmp_path / "other") == wanted()
+    assert made.status(tmp_path / "other") == made.status() == []
+
+
+def test_moving_twice_is_moving_once(made: Repo) -> None:
+    old, new = made.head("main"), made.head("lane")
+    advancing.advance(made.door, "main", old, new)
+    later = made.commit({"later": b"1"}, on="main")
+
+    advancing.advance(made.door, "main", old, new)
+
+    assert made.head("main") == later
+
+
+def test_a_branch_that_is_elsewhere_or_gone_is_not_moved(made: Repo) -> None:
+    old, new = made.head("main"), made.head("lane")
+    later = made.commit({"later": b"1"}, on="main")
+
+    for branch in ("main", "gone"):
+        with pytest.raises(BaseMoved):
+            advancing.advance(made.door, branch, old, new)
+
+    assert made.head("main") == later
+
+
+def test_a_persons_other_changes_stay(made: Repo) -> None:
+    git_lanes.write(made.top, {"line\nbreak": b"mine\n", "untracked": b"mine\n"})
+    git_lanes.write(made.top, {"staged": b"staged\n"})
+    made.git("add", "staged")
+
+    advance(made)
+
+    mine = {"line\nbreak": b"mine\n", "untracked": b"mine\n", "staged": b"staged\n"}
+    assert git_lanes.contents(made.top) == {**wanted(), **mine}
+    assert sorted(made.status()) == [" M line\nbreak", "?? untracked", "A  staged"]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_ignored"), [("a", False), ("new/file", False), ("new/file", True)]
+)
+def test_a_persons_file_that_would_be_written_over_is_named_and_nothing_moves(
+    made: Repo, name: str, *, is_ignored: bool
+) -> None:
+    if is_ignored:
+        (made.top / ".git/info/exclude").write_text("new/\n", "utf-8")
+    git_lanes.write(made.top, {name: b"mine\n"})
+    before = (made.head("main"), git_lanes.contents(made.top), made.status())
+
+    with pytest.raises(BaseRefused, match=name):
+        advance(made)
+
+    assert before == (made.head("main"), git_lanes.contents(made.top), made.status())
+
+
+def test_an_unfinished_merge_is_not_disturbed(made: Repo) -> None:
+    made.git("checkout", "-q", "-b", "third")
+    made.commit({"third": b"3"})
+    made.git("checkout", "-q", "main")
+    made.git("merge", "-q", "--no-ff", "--no-commit", "third")
+
+    with pytest.raises(BaseRefused, match="a merge"):
+        advance(made)
+
+
+def test_a_rebase_of_the_branch_is_not_disturbed(made: Repo) -> None:
+    made.commit({"a": b"other\n"}, on="main")
+    argv = ["git", "rebase", "-q", "lane"]
+    subprocess.run(argv, cwd=made.top, check=False, capture_output=True)
+    main = made.head("main")
+    new = made.git("commit-tree", "-p", main, "-m", "x", f"{main}^{{tree}}")
+
+    with pytest.raises(BaseRefused, match="rebase"):
+        advancing.advance(made.door, "main", main, new)
+
+    assert made.head("main") == main
+
+
+def test_a_lock_that_a_dead_git_left_is_swept_and_a_held_one_is_not(
+    made: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("standfast.git.standing._PATIENCE_S", 0.3)
+    lock = made.top / ".git/index.lock"
+    with lock.open("wb"), pytest.raises(BaseRefused, match=str(os.getpid())):
+        advance(made)
+    assert lock.exists()
+
+    advance(made)
+
+    assert made.head("main") == made.head("lane")
+    assert not lock.exists()
+
+
+def test_a_git_that_waits_for_an_editor_keeps_its_lock(
+    made: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("standfast.git.standing._PATIENCE_S", 0.3)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    git_lanes.write(made.top, {"line\nbreak": b"mine\n"})
+    editor = f"sh -c 'echo words >\"$1\"; cat <{fifo}' --"
+    env = {**os.environ, "GIT_EDITOR": editor}
+    with subprocess.Popen(["git", "commit", "-q", "-a"], cwd=made.top, env=env) as person:
+        gate = os.open(fifo, os.O_WRONLY)  # opens when the editor waits
+        with pytest.raises(BaseRefused, match=str(person.pid)):
+            advance(made)
+        os.close(gate)
+    assert person.returncode == 0
+    assert made.git("log", "-1", "--format=%s") == "words"
