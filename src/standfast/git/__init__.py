@@ -159,7 +159,9 @@ class Git:
     def _change(self, args: Sequence[str], stdin: bytes = b"") -> process.Finished:
         verb, rest = _known(args, armour.WRITE_VERBS)
         _refuse_options(verb, rest)
-        settings = {**self._settings(), **self._submodule_settings(), **armour.DURABLE}
+        settings = {**self._settings(), **armour.DURABLE}
+        if verb not in armour.NEVER_INSIDE:
+            settings |= self._submodule_settings()
         argv = (verb, *armour.WRITE_VERBS[verb], *rest)
         return self._run(argv, settings, stdin=stdin, may_lock=True)
 

@@ -64,17 +64,20 @@ def add(git: Git, path: str | Path, branch: str, start: str) -> None:
 
 def _make(place: _Place, start: str) -> None:
     _make_room(place)
-    exists = place.git.resolve(f"refs/heads/{place.branch}") is not None
-    made = ("-b", place.branch, "--", place.path, start)
-    which = ("--", place.path, place.branch) if exists else made
-    told = ("--quiet", "--lock", "--reason", place.mark)
+    told = ("worktree", "add", "--quiet", "--lock", "--reason", place.mark)
     try:
-        place.git.write("worktree", "add", *told, *which)
-    except GitFailed as error:
-        others = [each.path for each in standing.listed(place.git) if each.branch == place.branch]
-        if others:
-            raise BranchTaken(f"{place.branch} is checked out in {others[0]}") from error
-        raise
+        place.git.write(*told, "-b", place.branch, "--", place.path, start)
+    except GitFailed:
+        if place.git.resolve(f"refs/heads/{place.branch}") is None:
+            raise
+        _refuse_taken(place)
+        place.git.write(*told, "--", place.path, place.branch)
+
+
+def _refuse_taken(place: _Place) -> None:
+    for each in standing.listed(place.git):
+        if each.branch == place.branch:
+            raise BranchTaken(f"{place.branch} is checked out in {each.path}")
 
 
 def _make_room(place: _Place) -> None:

@@ -227,6 +227,22 @@ WRITE_VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
+# Verbs that start no git inside a submodule, whatever .gitmodules says. `worktree remove` does, and
+# no setting keeps it from that: it is only called for a folder that is gone.
+NEVER_INSIDE = frozenset(
+    {
+        "branch",
+        "commit-tree",
+        "hash-object",
+        "merge-tree",
+        "symbolic-ref",
+        "tag",
+        "update-ref",
+        "worktree",
+        "write-tree",
+    }
+)
+
 # Options that make a permitted verb do what the comment above rules out.
 REFUSED_OPTIONS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {"commit": re.compile(r"--all|--include|--patch|--interactive|-[^-mFCct]*[aip].*")}
