@@ -6,18 +6,17 @@ Real processes. An effect counts itself in a file outside: the file tells how of
 import json
 import os
 import signal
-import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from conftest import Cli
-from standfast import clock, process
-from standfast.effects import door, orphans
-from standfast.effects.folder import EXIT, OUT, STARTED, SUP, TREE, Folder, Order
+from effect_desk import Desk, cut_short, kill_all, until
+from standfast import process
+from standfast.effects import orphans
+from standfast.effects.folder import EXIT, OUT, SUP, TREE
 from standfast.effects.settling import Done, Effect, answer, perform
 from standfast.errors import BadName, WrongUsage
 from standfast.journal.author import USER
@@ -25,7 +24,6 @@ from standfast.journal.store import Journal
 from standfast.journal.verify import verify
 from standfast.lane_errors import EffectInDoubt
 from standfast.protocol.effects import (
-    Ended,
     Probe,
     Seen,
     Step,
@@ -36,61 +34,7 @@ from standfast.protocol.effects import (
     settle,
 )
 
-CALLER = """
-import os, sys
-from standfast.effects import door
-from standfast.effects.folder import Order
-from standfast.journal.author import USER
-from standfast.journal.store import Journal
-
-folder, name, script, cwd = sys.argv[1:]
-order = Order(name, ("sh", "-c", script), cwd, dict(os.environ), 60.0)
-print("asked", flush=True)
-print(door.run(Journal(folder), order, USER).ended.status, flush=True)
-"""
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="strays are found in /proc")
-
-
-class Desk:
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.journal = Journal(str(root / "journal"))
-        self.count = root / "count"
-        self.gate = root / "gate"
-
-    def order(self, name: str, script: str, **more: object) -> Order:
-        plain = Order(name, ("sh", "-c", script), str(self.root), dict(os.environ), 60.0)
-        return plain._replace(**more)  # type: ignore[arg-type]  # fields of an order
-
-    def run(self, name: str, script: str, **more: object) -> door.Outcome:
-        return door.run(self.journal, self.order(name, script, **more), USER)
-
-    def end(self, name: str, script: str, **more: object) -> Ended:
-        ended = self.run(name, script, **more).ended
-        assert ended is not None
-        return ended
-
-    def counted(self) -> int:
-        try:
-            return len(self.count.read_text(encoding="utf-8").splitlines())
-        except FileNotFoundError:
-            return 0
-
-    def waiting(self) -> str:
-        """A script that counts itself, waits until the gate is opened, and counts again."""
-        wait = f"until [ -e {self.gate} ]; do sleep 0.01; done"
-        return f"echo begun >> {self.count}; {wait}; echo over >> {self.count}; exit 7"
-
-    def call(self, name: str, script: str) -> subprocess.Popen[str]:
-        words = [sys.executable, "-c", CALLER, self.journal.folder, name, script, str(self.root)]
-        return subprocess.Popen(words, stdout=subprocess.PIPE, encoding="utf-8")
-
-    def folder(self, name: str) -> Folder:
-        return Folder(self.journal.folder, name)
-
-    def supervisor(self, name: str) -> process.Identity:
-        text = Path(self.folder(name).at(STARTED)).read_text(encoding="utf-8")
-        return process.Identity.from_text(text)
 
 
 @pytest.fixture
@@ -99,19 +43,6 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     yield made
     made.gate.touch()
     made.journal.close()
-
-
-def until(seen: Callable[[], bool]) -> None:
-    """Wait for another process; the test's own limit ends what never comes."""
-    while not seen():
-        clock.pause(0.005)
-
-
-def kill_all(pids: Iterable[int]) -> None:
-    """Some of them may have ended by themselves."""
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
 
 
 # Deciding.
@@ -346,20 +277,6 @@ def test_secret_in_what_it_says_is_not_recorded(desk: Desk) -> None:
 
 
 # In doubt.
-
-
-def cut_short(desk: Desk, name: str = "a") -> None:
-    """Begin an effect and kill it with its caller and its supervisor."""
-    before = desk.counted()
-    caller = desk.call(name, desk.waiting())
-    until(lambda: desk.counted() == before + 1)
-    supervisor = desk.supervisor(name)
-    members = process.surrounded_by(f"STANDFAST_EFFECT={desk.folder(name).mark}".encode())
-    process.send(supervisor, signal.SIGKILL)
-    caller.kill()
-    caller.communicate()
-    kill_all(members)
-    until(lambda: not desk.folder(name).is_held(TREE))
 
 
 def effect(desk: Desk, probe: Probe, *, repeatable: bool = False) -> Effect:

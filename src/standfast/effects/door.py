@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock
-from standfast.effects.folder import MARK, STARTED, SUP, Folder, Order
+from standfast.effects.folder import MARK, STARTED, SUP, TREE, Folder, Order
 from standfast.errors import NothingFound
 from standfast.process import lock_holders
 from standfast.protocol.effects import Ended, Step, decide, key
@@ -130,10 +130,11 @@ def _wait(folder: Folder, order: Order, tell: Callable[[str], None]) -> None:
     """Until nothing of it lives; a tree without a supervisor that outlasts its time is named."""
     until = clock.monotonic_ns() / 1e9 + order.timeout_s + _SPARED_S
     told = False
-    while folder.is_held(SUP) or folder.is_held("tree"):
+    while folder.is_alive():
         clock.pause(_LOOK_AGAIN_S)
         _supervisors[:] = [each for each in _supervisors if each.poll() is None]
         if not told and clock.monotonic_ns() / 1e9 > until:
-            holders = ", ".join(map(str, lock_holders(folder.at("tree"))))
+            pids = sorted({*lock_holders(folder.at(TREE)), *folder.strays()})
+            holders = ", ".join(map(str, pids))
             tell(f"still running beyond its time: process {holders or 'unknown'}")
             told = True

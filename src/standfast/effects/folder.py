@@ -13,10 +13,10 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from standfast import disk
+from standfast import disk, process
 from standfast.errors import StandfastError
 from standfast.journal import locks
-from standfast.protocol.effects import Ended, Seen
+from standfast.protocol.effects import Ended, Seen, Step, decide
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +39,7 @@ class Order(NamedTuple):
     durable: tuple[str, ...] = ()  # folders whose files are synced before the end is told
     stdin: str = ""
     cap: int = 8 * 1024 * 1024  # bytes kept of each stream
+    git: tuple[str, str] | tuple[()] = ()  # its worktree's git directory, and the common one
 
 
 def name_of(key: str) -> str:
@@ -85,13 +86,25 @@ class Folder:
         a moment ago and has gone since must not be taken for one that left nothing.
         """
         supervised, running = self.is_held(SUP), self.is_held(TREE)
-        return Seen(
+        seen = Seen(
             recorded=recorded,
             exit=os.path.lexists(self.at(EXIT)),
             supervised=supervised,
             running=running,
             started=os.path.lexists(self.at(STARTED)),
         )
+        in_doubt = decide(seen) is Step.SETTLE
+        return seen._replace(running=True) if in_doubt and self.strays() else seen
+
+    def is_alive(self) -> bool:
+        """Whether anything of it lives that has not left a record of its end."""
+        if self.is_held(SUP) or self.is_held(TREE):
+            return True
+        return not os.path.lexists(self.at(EXIT)) and bool(self.strays())
+
+    def strays(self) -> list[int]:
+        """Processes of its tree: one may have closed every file, and the lock with them."""
+        return process.surrounded_by(f"{MARK}={self.mark}".encode())
 
     def is_held(self, lock: str) -> bool:
         """Whether somebody has this lock."""

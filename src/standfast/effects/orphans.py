@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock, disk, process
 from standfast.effects import door, settling
-from standfast.effects.folder import EXIT, FOLDER, MARK, STARTED, SUP, TREE, Folder
+from standfast.effects.folder import EXIT, FOLDER, STARTED, SUP, TREE, Folder
 from standfast.errors import StandfastError
 from standfast.process import Identity, Liveness
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from standfast.journal.store import Journal
 
+RUNNING, ORPHANED, IN_DOUBT = "running", "orphaned", "in doubt"
 _GRACE_S = 5.0
 _LOOK_AGAIN_S = 0.02
 
@@ -29,7 +30,7 @@ class Left(NamedTuple):
     """One effect that is not over and done with."""
 
     key: str
-    state: str  # running, orphaned (its supervisor is gone), in doubt
+    state: str  # orphaned: its supervisor is gone
     since: int  # µs
     argv: tuple[str, ...]
     pids: tuple[int, ...]
@@ -58,11 +59,11 @@ def _look(journal: Journal, folder: Folder) -> Left | None:
 def _state(journal: Journal, folder: Folder, key: str, pids: tuple[int, ...]) -> str | None:
     """Running, orphaned or in doubt; None where it is over and known how."""
     if folder.is_held(SUP):
-        return "running"
+        return RUNNING
     if pids or folder.is_held(TREE):
-        return "orphaned"
+        return ORPHANED
     is_over = door.find(journal, key) is not None or os.path.lexists(folder.at(EXIT))
-    return None if is_over or settling.settled(journal, key) is not None else "in doubt"
+    return None if is_over or settling.settled(journal, key) is not None else IN_DOUBT
 
 
 def _members(folder: Folder) -> list[int]:
@@ -70,7 +71,7 @@ def _members(folder: Folder) -> list[int]:
     supervisor = _supervisor(folder)
     alive = supervisor is not None and process.liveness(supervisor) is Liveness.ALIVE
     first = [supervisor.pid] if supervisor is not None and alive else []
-    return first + process.surrounded_by(f"{MARK}={folder.mark}".encode())
+    return first + folder.strays()
 
 
 def _supervisor(folder: Folder) -> Identity | None:

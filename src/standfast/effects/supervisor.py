@@ -16,8 +16,9 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from standfast import disk, process
+from standfast import process
 from standfast.effects.folder import ERR, MARK, OUT, TREE, Folder
+from standfast.effects.lasting import made_durable
 from standfast.effects.streams import Stream
 from standfast.errors import ProgramMissing
 from standfast.journal import locks
@@ -51,9 +52,7 @@ def main(path: str, sup: str) -> int:
     supervision = Supervision(folder, order)
     ended = supervision.run(tree)
     os.close(tree)
-    for top in order.durable:
-        _make_durable(top, supervision.began_ns)
-    folder.write_exit(ended)
+    folder.write_exit(made_durable(order, supervision.began_ns, ended))
     return 0
 
 
@@ -214,27 +213,6 @@ def _drain(wake: int) -> None:
     while select.select([wake], [], [], 0)[0]:
         if not os.read(wake, 512):
             return
-
-
-def _make_durable(top: str, since_ns: int) -> None:
-    """Sync every file and folder below *top* that changed since the command began."""
-    for folder, _, names in os.walk(top, topdown=False):
-        for name in names:
-            path = os.path.join(folder, name)
-            if _is_changed_file(path, since_ns):
-                try:
-                    disk.sync_and_close(disk.open_regular(path))
-                except OSError:
-                    continue  # gone, or not to be read by us
-        disk.sync_folder(folder)
-
-
-def _is_changed_file(path: str, since_ns: int) -> bool:
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return False
-    return found.st_ctime_ns >= since_ns - 2_000_000_000 and os.path.isfile(path)
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ def attempt_of(name: str, attempt: int) -> str:
 class Ended(NamedTuple):
     """How an effect ended."""
 
-    how: str  # exited, signal, timeout, cancelled, not started
+    how: str  # exited, signal, timeout, cancelled, not started, not durable
     status: int  # as a shell would say it, negative for a signal
     seconds: float = 0.0
     out: str = ""  # the end of what it said
