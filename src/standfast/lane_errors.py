@@ -12,7 +12,7 @@ class EffectInDoubt(StandfastError):
 
     code = "SF134"
     exit_status = 91
-    remedy = "Look whether it did, then say so."
+    remedy = "Look whether it did (`standfast ps` lists it), then say so with `settle`."
 
 
 class StillRunning(StandfastError):
@@ -21,6 +21,14 @@ class StillRunning(StandfastError):
     code = "SF135"
     exit_status = 92
     remedy = "It may wait for a disk that hangs: see `standfast ps` in a while."
+
+
+class NotInDoubt(StandfastError):
+    """There is nothing to be said of this command: it runs, its end is known, or it was said."""
+
+    code = "SF139"
+    exit_status = 103
+    remedy = "See `standfast ps`."
 
 
 # Rollback.

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
     from standfast.protocol.effects import Ended
 
+_VERDICT = "SELECT ifnull(value ->> 'verdict', '-') FROM cells WHERE key = ?"
+
 
 class Effect(NamedTuple):
     """A command that must not happen twice, and how one finds out whether it happened."""
@@ -71,17 +73,23 @@ def _ask(journal: Journal, order: Order, kind: str, author: Author) -> None:
         journal.append("effect.asked", told, author)
     raise EffectInDoubt(
         f"nobody saw how `{order.key}` ended, and nothing here can tell whether it took effect",
-        remedy="Look whether it did, then say so: see `standfast ps`.",
+        remedy="Look whether it did (`standfast ps` lists it), then say so with `settle`.",
     )
 
 
-def answer(journal: Journal, key: str, verdict: Verdict, author: Author, *, by: str) -> None:
-    """Journal what is done about an effect in doubt; the first answer counts."""
+def answer(journal: Journal, key: str, verdict: Verdict, author: Author, *, by: str) -> Verdict:
+    """Journal what is done about an effect in doubt; the first answer counts, and is handed back.
+
+    Two may answer at once: both look inside the transaction.
+    """
     if verdict is Verdict.ASK:
         raise WrongUsage("an answer is that it took effect, or that it is to be begun again")
     with journal.writing() as tx:
-        if not tx.execute("SELECT 1 FROM cells WHERE key = ?", (f"effect.settled:{key}",)):
-            tx.append("effect.settled", {"key": key, "verdict": verdict.name, "by": by}, author)
+        found = tx.execute(_VERDICT, (f"effect.settled:{key}",))
+        if found:
+            return Verdict[str(found[0][0])]
+        tx.append("effect.settled", {"key": key, "verdict": verdict.name, "by": by}, author)
+    return verdict
 
 
 def settled(journal: Journal, key: str) -> Verdict | None:
@@ -92,9 +100,7 @@ def settled(journal: Journal, key: str) -> Verdict | None:
 
 def _cell(journal: Journal, key: str) -> str:
     try:
-        rows = journal.query(
-            "SELECT ifnull(value ->> 'verdict', '-') FROM cells WHERE key = ?", (key,)
-        )
+        rows = journal.query(_VERDICT, (key,))
     except NothingFound:
         return ""
     return str(rows[0][0]) if rows else ""

@@ -61,6 +61,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
             Command("events", "what was recorded, filtered or followed"),
             Command("ps", "what runs left running, and what is in doubt"),
             Command("reap", "end what runs left running"),
+            Command("settle", "say what became of a command whose end nobody saw"),
             Command("journal", "verify, repair, export or trim the journal; what was written over"),
             Command("off", "hooks leave this repository alone"),
             Command("on", "hooks record and brief again"),

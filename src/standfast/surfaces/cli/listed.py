@@ -8,10 +8,11 @@ from standfast import clock
 from standfast.clients import alive
 from standfast.journal import passed
 from standfast.protocol.text import one_line
-from standfast.surfaces.cli import plans_listed
+from standfast.surfaces.cli import doubts, plans_listed
 from standfast.wake import sessions
 
 if TYPE_CHECKING:
+    from standfast.effects.orphans import Left
     from standfast.surfaces.cli.context import Context
     from standfast.wake.plan import Plan
     from standfast.wake.sessions import Session
@@ -31,6 +32,7 @@ class Known(NamedTuple):
     off: bool = False
     plans: tuple[Plan, ...] = ()
     passed: tuple[tuple[object, ...], ...] = ()
+    doubts: tuple[Left, ...] = ()
 
 
 def gather(context: Context, subdir: str, *, everything: bool) -> Known:
@@ -49,6 +51,7 @@ def gather(context: Context, subdir: str, *, everything: bool) -> Known:
         off=context.place.is_off,
         plans=plans_listed.gather(context),
         passed=tuple(passed.recent(ask, now)),
+        doubts=doubts.gather(context),
     )
 
 
@@ -78,6 +81,7 @@ def rows(context: Context, known: Known) -> list[str]:
         [("TOLD", f"{known.injected:,} characters to agents in 24 hours")] if known.injected else []
     )
     parts = [
+        doubts.rows(context, known.doubts),
         table([("NEEDS YOU", file, words) for file, words in _put_back(known)], ("bad", "strong")),
         *plans_listed.rows(context, known.plans),
         table(off, ("bad",)),
@@ -89,12 +93,12 @@ def rows(context: Context, known: Known) -> list[str]:
 
 
 def needs(context: Context, known: Known) -> list[dict[str, object]]:
-    """What `status --json` prints of plans that go on only with a person, and of lost edits."""
+    """What `status --json` prints of what goes on only with a person, and of lost edits."""
     put_back: list[dict[str, object]] = [
         {"code": None, "problem": words, "file": file, "line": None}
         for file, words in _put_back(known)
     ]
-    return [*put_back, *plans_listed.needs(context, known.plans)]
+    return [*doubts.needs(known.doubts), *put_back, *plans_listed.needs(context, known.plans)]
 
 
 def _put_back(known: Known) -> list[tuple[str, str]]:

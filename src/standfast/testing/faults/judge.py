@@ -67,7 +67,7 @@ def recovered(world: World, act: Act, before: Before, *, acknowledged: bool) -> 
     answer = perform.command(world, "status", "--json")
     if answer.status != 0:
         return [Finding("wedged", f"status: {answer.status} {(answer.err or answer.out)[-300:]}")]
-    if act.world != "fresh" and perform.facts(answer)["needs_you"]:
+    if act.world != "fresh" and needs(act, answer, answered=acknowledged):
         return [Finding("wedged", f"status needs somebody: {answer.out[-300:]}")]
     found: list[Finding] = []
     judged = perform.apart(world, lambda: _judge(world, act, before, acknowledged=acknowledged))
@@ -79,6 +79,13 @@ def recovered(world: World, act: Act, before: Before, *, acknowledged: bool) -> 
     if litter(world) or not (acknowledged or act.dear):
         found += _repeated(world, act)
     return found
+
+
+def needs(act: Act, answer: Answer, *, answered: bool) -> list[str]:
+    """What is asked of a person, but for what they were asked before and have not answered."""
+    asked = None if answered else worlds.asked(act.world)
+    problems = perform.needs(answer)
+    return [problem for problem in problems if asked is None or asked not in problem]
 
 
 def _repeated(world: World, act: Act) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""What `checkpoint`, `lane`, `ps` and `reap` write, once each, as acts."""
+"""What `checkpoint`, `lane`, `ps`, `reap` and `settle` write, once each, as acts."""
 
 from __future__ import annotations
 
@@ -34,6 +34,14 @@ def _in_file(world: World, _seen: Seen) -> bool:
     return text.count(WORD) == 1 and all(text.count(f'"{stage}"') == 1 for stage in worlds.STAGES)
 
 
+def _settled(answer: str) -> Callable[[Seen], int]:
+    """How often a person said so."""
+    wanted = f'"verdict":"{answer.upper()}"'
+    return lambda seen: sum(
+        kind == "effect.settled" and wanted in payload for kind, _, payload in seen.events
+    )
+
+
 CHECKPOINTS: tuple[Act, ...] = (
     Act("first-checkpoint", "checkpoint write", "begun", _write("before_lane_start", "ready"),
         new=_written),
@@ -44,6 +52,9 @@ CHECKPOINTS: tuple[Act, ...] = (
     Act("latest-checkpoint", "checkpoint latest", "laned", command("checkpoint", "latest")),
     Act("ps", "ps", "begun", command("ps")),
     Act("reap", "reap", "begun", command("reap")),
+    *(Act(f"settle-{answer}", f"settle {answer}", "in doubt",
+          command("settle", worlds.DOUBT, answer), new=_settled(answer))
+      for answer in ("done", "again")),
 )  # fmt: skip
 
 

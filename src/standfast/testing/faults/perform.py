@@ -143,6 +143,13 @@ def facts(answer: Answer) -> dict[str, object]:
     return found
 
 
+def needs(answer: Answer) -> list[str]:
+    """What `status --json` says that only a person can see to."""
+    found = facts(answer)["needs_you"]
+    assert isinstance(found, list)
+    return [str(each["problem"]) for each in found]
+
+
 def load_everything() -> None:
     """Whoever is forked from here finds it all loaded: that is most of what a command costs."""
     for module in pkgutil.walk_packages(standfast.__path__, "standfast."):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from standfast import clock, process
 from standfast.clients.claude.samples import BEFORE
+from standfast.effects.folder import Folder, Order
 from standfast.files import homes
 from standfast.journal import inbox, spool
 from standfast.journal.author import Author
@@ -55,6 +56,7 @@ CONTEXT = (
 ROLE = "oosh-expert"
 RUN = "P1-SL-1-20260102"
 LANE = "lane/P1/SL-1"
+DOUBT = f"lane/{RUN}/P1/SL-1/agent/1"
 STAGES = ("before_lane_start", "after_lane_start")
 SECTION_FILE = "ORCHESTRATION.yaml"
 AROUND = "# by a person\nworkflow: {id: w-1}  # stays\n"
@@ -190,6 +192,18 @@ def _lane_at_work(world: World) -> None:
     )  # fmt: skip
     _write(os.path.join(world.repo, "kept"), "edited\n")
     _write(os.path.join(world.repo, "new"), "untracked\n")
+
+
+def _in_doubt(world: World) -> None:
+    """A command was begun, and nobody saw how it ended: its supervisor died with it."""
+    _begun(world)
+    kept = journal(world)
+    told = {"key": DOUBT, "kind": "agent", "argv": ["sh", "-c", "true"], "cwd": world.repo}
+    kept.append("effect.intended", told, Author("standfast"))
+    kept.let_go()
+    folder = Folder(world.folder, DOUBT)
+    folder.write_order(Order(DOUBT, ("sh", "-c", "true"), world.repo, {}, 60.0))
+    folder.start("")
 
 
 def _git(world: World, *words: str) -> str:
@@ -347,6 +361,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "staged": _staged,
     "laned": _laned,
     "a lane at work": _lane_at_work,
+    "in doubt": _in_doubt,
     "resuming": _resuming,
     "a section of v1": _of_old,
     "documented": _documented,
@@ -371,6 +386,11 @@ def waiting(name: str) -> tuple[tuple[str, str], ...]:
         return ()
     noted = "decision.noted"
     return ((noted, EDITED), (noted, POSTED), ("tool.started", SPOOLED))
+
+
+def asked(name: str) -> str | None:
+    """What a person is asked about there."""
+    return DOUBT if name == "in doubt" else None
 
 
 def gaps(name: str) -> int:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
-from standfast.errors import JournalUnwritable, PersonOnly, WrongUsage
+from standfast.errors import JournalUnwritable, WrongUsage
 from standfast.files import outputs as files
 from standfast.journal import outputs as recorded
-from standfast.protocol import ids, outputs
+from standfast.protocol import outputs
 from standfast.run import stage as stages
+from standfast.surfaces.cli import persons
 from standfast.surfaces.cli import stages as shown
 from standfast.surfaces.cli.screen import json_line
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.frame import Parser
 
 _TASK_LIMIT = 1024 * 1024
-# Set by coding agents for the commands that they run.
-_AGENTS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE")
-_OURS = ("STANDFAST_SESSION", "STANDFAST_OUTPUT")  # by a hook, and by `stage run`
 
 
 def configure(parser: Parser) -> None:
@@ -124,11 +121,11 @@ def _grant(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _say(context: Context, arguments: argparse.Namespace, what: str) -> int:
-    _refuse_agents(context)
+    persons.refuse_agents(context)
     wanted = shown.wanted(context, arguments)
     roles = _roles(wanted, arguments.roles)
     _refuse_needless(context, wanted, roles)
-    author = shown.author(context, _who(context, arguments.by))
+    author = shown.author(context, persons.who(context, arguments.by))
     context.may_write()
     tell = recorded.accept if what == "accepted" else recorded.grant
     with context.journal.writing() as tx:
@@ -155,20 +152,6 @@ def _refuse_needless(context: Context, wanted: Wanted, roles: list[str]) -> None
     valid = [output.name for output in every if output.is_valid and output.role in roles]
     if valid:
         raise WrongUsage(f"{', '.join(valid)} is valid: there is nothing to say")
-
-
-def _refuse_agents(context: Context) -> None:
-    """An agent that could let itself off would be no gate at all."""
-    if any(context.environ.get(name) for name in (*_AGENTS, *_OURS)):
-        raise PersonOnly("an agent asks for what only a person may say")
-
-
-def _who(context: Context, by: str | None) -> str:
-    if by is not None:
-        return ids.name(by, what="--by")
-    login = context.environ.get("LOGNAME") or context.environ.get("USER") or ""
-    plain = "".join(char for char in login if char.isascii() and (char.isalnum() or char in "._-"))
-    return ids.name(plain.strip("._-")[:64] or f"uid-{os.getuid()}", what="--by")
 
 
 _ACTIONS = {"check": _check, "gate": _gate, "prompt": _prompt, "accept": _accept, "grant": _grant}

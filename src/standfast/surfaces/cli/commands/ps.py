@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from standfast import clock
 from standfast.effects import orphans
+from standfast.redact import redact
+from standfast.surfaces.cli import doubts
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -28,13 +30,20 @@ def run(context: Context, _arguments: argparse.Namespace) -> int:
         print(json_line({"effects": [as_dict(each) for each in found]}))
         return 0
     rows = [
-        (each.key, each.state, clock.local_minute(each.since), pids(each), shlex.join(each.argv))
+        (each.key, each.state, clock.local_minute(each.since), pids(each), _command(each))
         for each in found
     ]
     print(
         context.screen.table(rows, ("strong", "bad")) or "Nothing is running and nothing in doubt."
     )
+    if any(each.state == orphans.IN_DOUBT for each in found):
+        print(f"In doubt: {doubts.HINT}")
     return 0
+
+
+def _command(left: Left) -> str:
+    """Redacted: it is pasted into issues, and agents read it."""
+    return redact(shlex.join(left.argv))
 
 
 def pids(left: Left) -> str:
@@ -49,5 +58,5 @@ def as_dict(left: Left) -> dict[str, object]:
         "state": left.state,
         "since": clock.rfc3339(left.since),
         "pids": left.pids,
-        "argv": left.argv,
+        "argv": [redact(each) for each in left.argv],
     }

@@ -66,7 +66,7 @@ def by_command(world: World, script: Script) -> list[Finding]:
     answer = perform.command(world, "status", "--json")
     if answer.status != 0:
         return [Finding("wedged", f"status: {answer.status} {(answer.err or answer.out)[-300:]}")]
-    if perform.facts(answer)["needs_you"]:
+    if judge.needs(script.steps[0], answer, answered=False):
         return [Finding("wedged", f"status needs somebody: {answer.out[-300:]}")]
     return []
 

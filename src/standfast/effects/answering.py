@@ -1,0 +1,42 @@
+"""What a person says of an effect in doubt: taken once, and only where there is a doubt.
+
+A wrong answer makes a command happen twice or never. So nothing is believed of an effect that
+lives, has ended, never began, or was spoken of before in another way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.effects import door, settling
+from standfast.effects.folder import Folder
+from standfast.errors import NothingFound
+from standfast.lane_errors import NotInDoubt
+from standfast.protocol.effects import Step, Verdict, decide, key
+
+if TYPE_CHECKING:
+    from standfast.journal.author import Author
+    from standfast.journal.store import Journal
+
+_PERSON = "person"
+
+
+def say(journal: Journal, name: str, verdict: Verdict, author: Author) -> None:
+    """Journal a person's answer; the same one twice is one."""
+    said = settling.settled(journal, key(name))
+    if said is None:
+        _refuse_known(journal, name)
+        said = settling.answer(journal, name, verdict, author, by=_PERSON)
+    if said is not verdict:
+        raise NotInDoubt(f"of `{name}` it was said before: {said}")
+
+
+def _refuse_known(journal: Journal, name: str) -> None:
+    recorded = door.find(journal, name)
+    step = decide(Folder(journal.folder, name).look(recorded=recorded is not None))
+    if step is Step.BEGIN:
+        raise NothingFound(f"no command was begun under `{name}`", remedy="See `standfast ps`.")
+    if step is Step.WAIT:
+        raise NotInDoubt(f"`{name}` is still running")
+    if step is not Step.SETTLE:
+        raise NotInDoubt(f"how `{name}` ended is known")

@@ -1,0 +1,42 @@
+"""`standfast settle`: a person says whether a command took effect whose end nobody saw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.effects import answering
+from standfast.journal.author import Author
+from standfast.protocol.effects import Verdict
+from standfast.surfaces.cli import persons
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.surfaces.cli.context import Context
+
+_ANSWERS = {"done": Verdict.DONE, "again": Verdict.AGAIN}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Of what, and what became of it."""
+    parser.add_argument("key", help="the command, as `standfast ps` names it")
+    parser.add_argument(
+        "answer", choices=tuple(_ANSWERS),
+        help="`done`: it took effect; `again`: it did not, and is begun once more",
+    )  # fmt: skip
+    parser.add_argument("--by", help="who says so (the login)")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Take the answer; whoever resumes goes by it."""
+    persons.refuse_agents(context)
+    context.may_write()
+    author = Author(persons.who(context, arguments.by))
+    answering.say(context.journal, arguments.key, _ANSWERS[arguments.answer], author)
+    if context.json:
+        print(json_line({"key": arguments.key, "answer": arguments.answer, "by": author.actor}))
+    else:
+        print(f"Recorded by {author.actor}: {arguments.key}: {_ANSWERS[arguments.answer]}")
+    context.heal()
+    return 0
