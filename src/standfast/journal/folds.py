@@ -79,11 +79,9 @@ def _cell(key: str, value: str = "?1", *, late: str = "excluded.at > cells.at") 
 
 _BY_PATH = "?2 || ':' || (?1 ->> 'path')"  # what was told of a file that an agent is to write
 _BY_KEY = "?2 || ':' || (?1 ->> 'key')"  # what was told of an effect
-_BY_LANE = (
-    "'checkpoint:' || (?1 ->> 'run_id') || '/' || (?1 ->> 'phase') || '/' || (?1 ->> 'lane')"
-    " || '/' || (?1 ->> 'stage')"
-)
-_ROLLBACK = "'rollback:' || (?1 ->> 'run_id') || '/' || (?1 ->> 'phase') || '/' || (?1 ->> 'lane')"
+_LANE = "(?1 ->> 'run_id') || '/' || (?1 ->> 'phase') || '/' || (?1 ->> 'lane')"
+_BY_LANE = f"'checkpoint:' || {_LANE} || '/' || (?1 ->> 'stage')"
+_ROLLBACK = f"'rollback:' || {_LANE}"
 _checkpoint_kept = _cell(_BY_LANE, late="true")  # the order of writing counts, no clock
 _MOVED = "json_object('role', ?1 ->> 'role', 'state', ?1 ->> 'to', 'before', ?1 ->> 'from')"
 
@@ -155,6 +153,8 @@ FOLDS: Mapping[str, Fold] = {
     "output.accepted": _cell(_BY_PATH),
     "lifecycle.moved": _cell("'lifecycle:' || (?1 ->> 'machine')", _MOVED),
     "checkpoint.written": checkpoint_written,
+    "lane.specified": _cell(f"'lane:' || {_LANE}"),
+    "lane.step": _cell(f"'lane.step:' || {_LANE} || '/' || (?1 ->> 'step')", late="true"),
     "lane.rolling_back": _cell(_ROLLBACK, "json_set(?1, '$.kind', ?2)"),
     "lane.rolled_back": _cell(_ROLLBACK, "json_set(?1, '$.kind', ?2)"),
     "resumption.begun": _resumption("begun"),

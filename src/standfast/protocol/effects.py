@@ -15,7 +15,7 @@ from standfast.protocol.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LONGEST_KEY = 200
+LONGEST_KEY = 400
 _ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:#@+")
 
 

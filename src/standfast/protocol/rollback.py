@@ -97,10 +97,14 @@ def refuse(lane: Lane, aim: Aim, records: Sequence[Record], *, begun: bool) -> N
         raise LaneBusy(f"process {said} works in {printable(lane.worktree.path)}")
     is_fresh = lane.tip in (aim.sha, last_said(records, "base_sha"))
     if lane.is_merged and not is_fresh and not begun:
-        raise RollbackRefused(
-            f"the lane is merged: {printable(str(lane.base))} has all of it",
-            remedy="Take it back on the base branch, with a commit that reverts it.",
-        )
+        _refuse_merged(lane)
+
+
+def _refuse_merged(lane: Lane) -> None:
+    raise RollbackRefused(
+        f"the lane is merged: {printable(str(lane.base))} has all of it",
+        remedy="Take it back on the base branch, with a commit that reverts it.",
+    )
 
 
 def _refuse_branch(lane: Lane) -> None:
@@ -110,6 +114,8 @@ def _refuse_branch(lane: Lane) -> None:
     if lane.branch == lane.base:
         raise RollbackRefused(f"{name} is the base branch itself, which is never reset")
     if lane.tip is None:
+        if lane.is_merged:
+            _refuse_merged(lane)
         raise RollbackRefused(f"the branch {name} is gone: nothing is left to be reset")
     if lane.elsewhere is not None:
         raise RollbackRefused(f"{name} is checked out elsewhere: {printable(lane.elsewhere)}")

@@ -10,7 +10,7 @@ from standfast.errors import BadName, StandfastError
 from standfast.git import Git, worktrees
 from standfast.process import working_in
 from standfast.protocol import rollback
-from standfast.protocol.lanes import Lane, Worktree, last_said
+from standfast.protocol.lanes import Lane, Worktree, last_said, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +31,8 @@ def look(root: str, names: Sequence[str], records: Sequence[Record]) -> Lane:
     base = last_said(records, "base_branch")
     base_tip = _resolve(git, base)
     others = [each.path for each in known if each.branch == branch and each.path != path]
+    commits = frozenset(sha for sha in rollback.shas(records) if git.resolve(sha))
+    last = tip or next(filter(commits.__contains__, _heads(records)), None)
     prefix = f"{rollback.REFS}/{'/'.join(names)}/"
     refs = git.read("for-each-ref", "--format=%(refname)", prefix).decode().split()
     return Lane(
@@ -40,11 +42,16 @@ def look(root: str, names: Sequence[str], records: Sequence[Record]) -> Lane:
         tip=tip,
         base=base,
         base_tip=base_tip,
-        is_merged=bool(tip and base_tip and git.is_ancestor(tip, base_tip)),
+        is_merged=bool(last and base_tip and git.is_ancestor(last, base_tip)),
         elsewhere=others[0] if others and branch else None,
         backups=tuple(sorted(refs, key=lambda ref: int(ref.rpartition("/")[2]))),
-        commits=frozenset(sha for sha in rollback.shas(records) if git.resolve(sha)),
+        commits=commits,
     )
+
+
+def _heads(records: Sequence[Record]) -> list[str]:
+    """The lane's commits as its records name them, newest first: a merged branch may be gone."""
+    return [sha for sha in (text(record, "head_sha") for record in reversed(records)) if sha]
 
 
 def _resolve(git: Git, branch: str | None) -> str | None:

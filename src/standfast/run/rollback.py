@@ -23,6 +23,7 @@ from standfast.process import having_open, lock_holders
 from standfast.protocol import checkpoints as rules
 from standfast.protocol import rollback as decided
 from standfast.run import lanes
+from standfast.run.working import lease
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -74,7 +75,7 @@ def roll_back(
     journal: Journal, root: str, asked: Asked, author: Author, spare: Collection[str] = ()
 ) -> Done:
     """Take the lane back; files of *spare* (absolute) stay where they are."""
-    with _alone(journal):
+    with _alone(journal), lease(journal, asked[:3]):
         work = _decide(journal, root, asked, author)
         with tempfile.TemporaryDirectory(prefix="standfast-") as scratch:
             taken = _snapshot(work, Path(scratch))

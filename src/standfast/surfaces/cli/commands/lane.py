@@ -1,27 +1,28 @@
-"""`standfast lane`: where a lane is and what comes next, and going back without losing anything."""
+"""`standfast lane`: run one lane to its merge, resume it, and go back without losing anything."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-from standfast.errors import NoCheckpoint, NotARepository
+from standfast.errors import NoCheckpoint, NotARepository, WrongUsage
 from standfast.files import homes
 from standfast.journal import checkpoints as recorded
-from standfast.journal import rollbacks
+from standfast.journal import lane_steps, rollbacks
 from standfast.journal.author import Author
 from standfast.protocol import checkpoint_hints as hinted
 from standfast.protocol import checkpoints as rules
 from standfast.protocol import ids, lanes
 from standfast.protocol.text import printable
 from standfast.surfaces.cli import checkpoints as shown
-from standfast.surfaces.cli import troubles
+from standfast.surfaces.cli import lane_runs, troubles
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     import argparse
 
     from standfast.journal.checkpoints import Kept
+    from standfast.protocol.lane_spec import Spec
     from standfast.protocol.lanes import Lane
     from standfast.run.rollback import Done
     from standfast.surfaces.cli.context import Context
@@ -31,7 +32,10 @@ _FLAGS = {"--resume": "resume", "--rollback": "rollback"}
 
 
 def rewrite(words: list[str]) -> list[str]:
-    """The protocol says `--resume` and `--rollback`; here they are what to do."""
+    """The protocol says `--resume` and `--rollback`; here they are what to do, instead of `run`."""
+    said = [word for word in words if word in _FLAGS]
+    if said and "run" in words:
+        words = [word for word in words if word != "run"]
     return [_FLAGS.get(word, word) for word in words]
 
 
@@ -39,19 +43,19 @@ def configure(parser: Parser) -> None:
     """What to do with which lane."""
     parser.mixed = True
     parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
-    parser.add_argument("--run-id", required=True, help="the run")
+    parser.add_argument("--run-id", help="the run; `run` makes one up if need be")
     parser.add_argument("--phase", required=True, help="the phase, such as P1")
     parser.add_argument("--lane", default=ids.NO_LANE, help="the lane; `-` for a whole phase")
     parser.add_argument("--to", choices=rules.STAGES, help="for `rollback`: the stage to go to")
+    lane_runs.configure(parser)
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Do it, and say what stands in the way of the files."""
-    names = (
-        ids.run_id(arguments.run_id),
-        ids.name(arguments.phase, what="phase"),
-        ids.lane(arguments.lane),
-    )
+    phase, lane = ids.name(arguments.phase, what="phase"), ids.lane(arguments.lane)
+    if arguments.run_id is None and arguments.action != "run":
+        raise WrongUsage(f"`lane {arguments.action}` needs --run-id")
+    names = (ids.run_id(arguments.run_id or lane_runs.new_id(phase, lane)), phase, lane)
     if not context.place.in_git:
         raise NotARepository("lanes are branches: this is no git repository")
     context.heal()  # what others wrote into the file counts
@@ -68,7 +72,33 @@ def _records(context: Context, names: tuple[str, str, str]) -> list[Kept]:
     return found
 
 
+def _run(context: Context, names: tuple[str, str, str], arguments: argparse.Namespace) -> int:
+    """Begin a lane, or go on with it."""
+    return _take_on(context, lane_runs.wanted(context, names, arguments))
+
+
+def _take_on(context: Context, spec: Spec) -> int:
+    lane_runs.take_on(context, spec)
+    last = _records(context, spec.names)[-1]
+    context.heal(checkpoints=True)
+    if context.json:
+        print(json_line({**_whole(context, last), "worktree": spec.worktree}))
+    else:
+        print(f"Done: {'/'.join(spec.names)}, {last.record.get('notes')}")
+    return 0
+
+
 def _resume(context: Context, names: tuple[str, str, str], _arguments: argparse.Namespace) -> int:
+    """Say where it is, then go on; a lane that others work on is told of, and left alone."""
+    spec = lane_steps.find(context.journal, names)
+    if spec is None:
+        return _explain(context, names)
+    if not context.json:
+        print(_prompt(context, _records(context, names)[-1]), flush=True)
+    return _take_on(context, spec)
+
+
+def _explain(context: Context, names: tuple[str, str, str]) -> int:
     """Where it is, what is there and what is gone, and what to do; nothing is changed."""
     from standfast.run import lanes as looking
 
@@ -171,4 +201,4 @@ def _face_path(context: Context) -> str:
     return os.path.join(_root(context), relative)
 
 
-_ACTIONS = {"resume": _resume, "rollback": _rollback}
+_ACTIONS = {"run": _run, "resume": _resume, "rollback": _rollback}

@@ -1,0 +1,21 @@
+"""What differs from the last commit in a worktree: changed, staged, deleted and new files."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from standfast.git import Git
+
+
+def paths(git: Git) -> list[str]:
+    """Every file that a commit of all of it would take; repositories inside are left out."""
+    said = git.read("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+    return read_paths(said)
+
+
+def read_paths(output: bytes) -> list[str]:
+    """Take apart what `git status --porcelain -z --no-renames` prints."""
+    names = (os.fsdecode(row[3:]) for row in output.split(b"\0") if len(row) > 3)  # noqa: PLR2004  # two marks and a blank
+    return [name for name in names if not name.endswith("/")]

@@ -1,0 +1,105 @@
+"""Lanes in the journal: what each is to do, and the newest word about each of its steps.
+
+What a lane is to do is a cell, and so is each step; the checkpoints beside them are the protocol's
+own records. Both are written in one transaction, so that neither is ever ahead of the other.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from standfast.errors import NothingFound
+from standfast.journal import checkpoints as recorded
+from standfast.journal import reading, rollbacks
+from standfast.journal.author import Author
+from standfast.protocol import checkpoints as cp
+from standfast.protocol import lane_spec, lane_steps
+from standfast.protocol.lane_steps import Mark, Standing, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
+    from standfast.protocol.lane_spec import Spec
+
+SPECIFIED, STEP = "lane.specified", "lane.step"
+
+
+def specify(tx: Writing, spec: Spec, author: Author) -> None:
+    """Record what a lane is to do."""
+    tx.append(SPECIFIED, spec.as_dict(), _of_run(author, spec))
+
+
+def tell(
+    tx: Writing,
+    spec: Spec,
+    step: str,
+    number: int,
+    state: str,
+    author: Author,
+    facts: Mapping[str, str] | None = None,
+) -> None:
+    """Record that a step is begun, or how it ended."""
+    names = {"run_id": spec.run_id, "phase": spec.phase, "lane": spec.lane}
+    told = {**names, "step": step, "n": number, "state": state, "facts": dict(facts or {})}
+    tx.append(STEP, told, _of_run(author, spec))
+
+
+def _of_run(author: Author, spec: Spec) -> Author:
+    return Author(author.actor, run=spec.run_id, session=author.session, subdir=author.subdir)
+
+
+def find(journal: Journal, names: Sequence[str]) -> Spec | None:
+    """What a lane (run, phase, lane) is to do, if it is one of ours."""
+    try:
+        found = reading.cell(journal, f"lane:{'/'.join(names)}")
+    except NothingFound:
+        return None
+    return None if found is None else lane_spec.read(found[0])
+
+
+def standing(journal: Journal, spec: Spec) -> Standing:
+    """How a lane stands; what a rollback undid is left out."""
+    kept = recorded.current(journal, *spec.names)
+    marks = {
+        each.key.stage: Mark(each.status, each.seq, each.at, each.record)
+        for each in kept
+        if each.status != cp.ROLLED_BACK
+    }
+    return Standing(spec, marks, _steps(journal, spec))
+
+
+def _steps(journal: Journal, spec: Spec) -> dict[str, Step]:
+    prefix = f"lane.step:{'/'.join(spec.names)}/"
+    try:
+        rows = journal.query(
+            "SELECT key, value, seq FROM cells WHERE key >= ? AND key < ?",
+            (prefix, f"{prefix[:-1]}0"),  # `0` follows `/`
+        )
+    except NothingFound:
+        return {}
+    undone = _undone(journal, spec)
+    found = {}
+    for key, value, seq in rows:
+        name, said = str(key).removeprefix(prefix), json.loads(str(value))
+        if undone is not None and lane_steps.is_void(name, int(seq), *undone):
+            continue
+        found[name] = Step(int(said["n"]), str(said["state"]), int(seq), said["facts"])
+    return found
+
+
+def _undone(journal: Journal, spec: Spec) -> tuple[str, int] | None:
+    """The stage that the last rollback went to, and when that was told."""
+    told = rollbacks.last(journal, *spec.names)
+    if told is None:
+        return None
+    cell = reading.cell(journal, f"rollback:{'/'.join(spec.names)}")
+    return None if cell is None else (told.to_stage, cell[1])
+
+
+def last_number(journal: Journal, spec: Spec, step: str) -> int:
+    """How often a step was begun so far, rolled back or not: a number is used once."""
+    found = reading.cell(journal, f"lane.step:{'/'.join(spec.names)}/{step}")
+    return 0 if found is None else int(str(found[0]["n"]))

@@ -1,0 +1,79 @@
+"""The files that a lane's last task must leave behind: told in its prompt, validated, received.
+
+They lie beside the worktree, not in it: they are for whoever reads them next, not for the branch.
+Each run has a folder of its own, so that what an earlier one wrote never passes for its work.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast import disk
+from standfast.files import outputs as files
+from standfast.journal import outputs as recorded
+from standfast.protocol import gates, outputs
+from standfast.protocol.effects import Probe
+from standfast.protocol.gates import Output
+from standfast.protocol.lane_spec import TIERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.protocol.lane_spec import Task
+    from standfast.run.working import Work
+
+
+def folder(work: Work, number: int) -> str:
+    """Where the outputs of one run are."""
+    return os.path.join(f"{work.spec.worktree}.outputs", f"run-{number}")
+
+
+def _wanted(work: Work, task: Task) -> dict[str, str]:
+    return dict(work.spec.outputs) if task == work.spec.tasks[-1] else {}
+
+
+def paths(work: Work, task: Task, number: int) -> list[str]:
+    """The files that this run must leave behind."""
+    wanted, home = _wanted(work, task), folder(work, number)
+    if wanted:
+        disk.make_folders_beneath(work.root, os.path.relpath(os.path.join(home, "x"), work.root))
+    return [os.path.join(home, name) for name in wanted]
+
+
+def _found(work: Work, task: Task, number: int) -> list[Output]:
+    found, home = [], folder(work, number)
+    for name, tier in _wanted(work, task).items():
+        path = os.path.join(home, name)
+        seen = files.look(home, name)
+        known = recorded.known(work.journal, path)
+        found.append(
+            Output(role=task.name, name=name, path=path, tier=TIERS[tier], fault=seen.fault,
+                   digest=seen.digest, size=seen.size, launches=known.launches,
+                   accepted=str(known.accepted["by"]) if known.accepted else "")
+        )  # fmt: skip
+    return found
+
+
+def lacking(work: Work, task: Task, number: int) -> str | None:
+    """Receive what is valid; say what is not, if the lane cannot go on without it."""
+    found = _found(work, task, number)
+    for each in found:
+        if each.is_valid:
+            files.receive(work.journal, each, work.author)
+    gate = gates.decide(found, skips=False)
+    for each in gate.omitted:
+        work.tell(f"left out: {each.name}, {each.fault}")
+    if gate.is_open:
+        return None
+    return " ".join(outputs.remedy(each.path, str(each.fault)).strip() for each in gate.failed)
+
+
+def probe(work: Work, task: Task, number: int) -> Callable[[], Probe]:
+    """An agent whose end nobody saw is known to be done if all that it had to write is whole."""
+
+    def look() -> Probe:
+        found = _found(work, task, number)
+        return Probe.DONE if found and all(each.is_valid for each in found) else Probe.UNKNOWN
+
+    return look

@@ -1,0 +1,132 @@
+"""Landing a lane: brought up to date with its base, then merged once, or a pull request made.
+
+New commits are made as objects alone; only then is anything moved, and always from a place that is
+named to a place that is named. So a death in between leaves nothing that the next call could not
+tell apart, and what somebody merged meanwhile is found, not repeated.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from standfast.git import advancing, replay, worktrees
+from standfast.journal import locks
+from standfast.lane_errors import BaseMoved, BaseRefused
+from standfast.protocol import checkpoints as cp
+from standfast.protocol import lane_prompt, lane_spec, lane_steps
+from standfast.protocol.text import printable
+from standfast.run import moving, requesting
+from standfast.run.pre_pr import block, complete, listed, ready
+from standfast.run.starting import base_commit, see_to_worktree
+from standfast.run.working import log, recording, step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from standfast.journal.store import Journal
+    from standfast.protocol.lane_spec import Task
+    from standfast.protocol.lane_steps import Standing
+    from standfast.run.working import Work
+
+LOCK = "merge.lock"
+
+
+def land(work: Work, lane: Standing, _task: Task | None) -> None:
+    """Merge the lane, or make its pull request, or leave it, as it was asked."""
+    if work.spec.merge == lane_spec.NONE:
+        complete(work, tip(work, lane), "not merged, as it was asked")
+        return
+    if requesting.is_open(lane):
+        requesting.request(work, lane)
+        return
+    with _turn(work.journal):
+        if not _bring_up_to_date(work, lane):
+            return
+        if work.spec.merge != lane_spec.PR:
+            _merge(work, lane)
+            return
+    requesting.request(work, lane)
+
+
+@contextmanager
+def _turn(journal: Journal) -> Iterator[None]:
+    """One lane at a time; the others wait, however long it takes."""
+    fd = locks.take(os.path.join(journal.folder, LOCK))
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+def tip(work: Work, lane: Standing) -> str:
+    """The lane's last commit; a branch that is gone is made again from what is known of it."""
+    found = work.git.resolve(f"refs/heads/{work.spec.branch}")
+    if found is None:
+        see_to_worktree(work, lane)
+        found = work.git.resolve(f"refs/heads/{work.spec.branch}")
+    return str(found)
+
+
+def _bring_up_to_date(work: Work, lane: Standing) -> bool:
+    """Put the lane's commits on top of its base; False if that holds all of them already."""
+    spec, git = work.spec, work.git
+    now, base = tip(work, lane), base_commit(git, spec.base)
+    if replay.holds(git, base, now):
+        complete(work, now, f"{spec.base} has all of it already")
+        return False
+    made = replay.replay(git, now, base)
+    if made.conflicts:
+        names = ", ".join(map(printable, made.conflicts))
+        block(work, now, f"it conflicts with {spec.base} in {names}", event="merge_conflict")
+    moving.move(work, now, made.tip)
+    if not lane.is_at(cp.PRE_PR, cp.READY):
+        log(work, "lane_ready_to_merge", notes=f"{made.tip[:12]} on {spec.base} {base[:12]}")
+    return True
+
+
+def _merge(work: Work, lane: Standing) -> None:
+    spec, git = work.spec, work.git
+    base, now = base_commit(git, spec.base), tip(work, lane)
+    title = f"Merge lane {spec.lane} of {spec.phase}: {lane_prompt.title(spec, spec.tasks[0])}"
+    new = replay.join(git, base, now, title) if spec.merge == lane_spec.NO_FF else now
+    commits = listed(work, base, now)
+    with recording(work) as tx:
+        ready(work, tx, now, base, commits)
+        number = lane.steps[lane_steps.MERGE].number + 1 if lane_steps.MERGE in lane.steps else 1
+        step(work, tx, lane_steps.MERGE, number, lane_steps.BEGUN, {"old": base, "new": new})
+    log(work, "merge_start", notes=f"{spec.base} {base[:12]} to {new[:12]}")
+    try:
+        advancing.advance(git, spec.base, base, new)
+    except BaseMoved as moved:
+        work.tell(f"{moved.problem}: once more")
+        return  # the next look finds it as it is now
+    except BaseRefused as refused:
+        where = f" ({refused.file})" if refused.file else ""
+        block(work, now, f"{refused.problem}{where}", event="lane_blocked")
+    complete(work, now, f"merged into {spec.base} as {new}")
+    log(work, "merge_done", notes=f"{spec.base} is at {new[:12]}")
+
+
+def retire(work: Work, _lane: Standing, _task: Task | None) -> None:
+    """Put the worktree away if nothing in it can be lost, and with it a branch that is merged."""
+    spec, git = work.spec, work.git
+    stays = "it was not merged" if spec.merge == lane_spec.NONE else None
+    if stays is None:
+        stays = worktrees.remove(git, spec.worktree)
+    if stays is None and spec.merge in (lane_spec.FF, lane_spec.NO_FF):
+        _drop_branch(work)
+    with recording(work) as tx:
+        step(work, tx, lane_steps.RETIRE, 1, lane_steps.OK, {"stays": stays or ""})
+    if stays:
+        work.tell(f"the worktree stays, {stays}: {spec.worktree}")
+
+
+def _drop_branch(work: Work) -> None:
+    """A branch whose every commit is in the base branch says nothing any more."""
+    git, ref = work.git, f"refs/heads/{work.spec.branch}"
+    now, base = git.resolve(ref), git.resolve(f"refs/heads/{work.spec.base}")
+    if now is not None and base is not None and git.is_ancestor(now, base):
+        git.write("update-ref", "-d", ref, now)
+        git.make_durable(objects_since_ns=1 << 62)

@@ -1,0 +1,67 @@
+"""A lane, from nothing to merged: look, decide, act, until there is nothing left to do.
+
+Beginning a lane, going on with it and recovering it are one call. Nothing is kept in memory that a
+death could take: what is done is in the journal, and every act first looks at what is there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.lane_errors import LaneFailed
+from standfast.protocol import checkpoints as cp
+from standfast.protocol import lane_steps
+from standfast.protocol.lane_steps import Do, decide
+from standfast.run import landing, starting, trying
+from standfast.run.working import checkpoint, lease, recording, step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from standfast.protocol.lane_spec import Task
+    from standfast.protocol.lane_steps import Standing
+    from standfast.run.working import Work
+
+    Act = Callable[[Work, Standing, Task | None], None]
+
+
+def run(work: Work, *, asked: bool = False) -> Standing:
+    """Take the lane as far as it goes; *asked*: what failed before is done once more."""
+    with lease(work.journal, work.spec.names):
+        while True:
+            lane = work.standing()
+            following = decide(lane, asked=asked)
+            if following.do is Do.NOTHING:
+                return lane
+            if following.do in (Do.AGAIN, Do.WORK, Do.TEST):
+                asked = False
+            ACTS[following.do](work, lane, following.task)
+
+
+def _again(work: Work, lane: Standing, task: Task | None) -> None:
+    """Somebody wants what failed to be done once more: that is its next run."""
+    name = lane_steps.TESTS if task is None else task.step
+    with recording(work) as tx:
+        step(work, tx, name, lane.steps[name].number + 1, lane_steps.BEGUN)
+        if task is not None and not lane.is_at(cp.STARTED, cp.IN_PROGRESS):
+            checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, notes="once more, as asked")
+
+
+def _fail(work: Work, lane: Standing, task: Task | None) -> None:
+    name = lane_steps.TESTS if task is None else task.step
+    error = lane.steps[name].facts.get("error", "it failed")
+    runs = lane.retries + 1
+    counted = f" after {runs} runs" if runs > 1 else ""
+    raise LaneFailed(f"{'/'.join(work.spec.names)} failed{counted}: {error}", file=work.log_path)
+
+
+ACTS: Mapping[Do, Act] = {
+    Do.PREPARE: starting.prepare,
+    Do.START: starting.start,
+    Do.WORK: trying.work,
+    Do.TEST: trying.test,
+    Do.AGAIN: _again,
+    Do.FAIL: _fail,
+    Do.LAND: landing.land,
+    Do.RETIRE: landing.retire,
+}

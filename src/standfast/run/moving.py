@@ -1,0 +1,69 @@
+"""Moving a lane's own branch to other commits: what is in its worktree and nowhere else is kept."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.git import snapshot, worktrees
+from standfast.lane_errors import LaneBlocked, LaneBusy
+from standfast.process import having_open
+from standfast.protocol import rollback as kept
+
+if TYPE_CHECKING:
+    from standfast.git import Git
+    from standfast.run.working import Work
+
+
+def move(work: Work, old: str, new: str) -> None:
+    """Take branch and worktree from *old* to *new*; called again after a death, it finishes."""
+    git, ref = work.git, f"refs/heads/{work.spec.branch}"
+    began_ns = clock.now_us() * 1000
+    if not os.path.lexists(os.path.join(work.spec.worktree, ".git")):
+        if old != new:
+            git.write("update-ref", ref, new, old)
+            git.make_durable(objects_since_ns=began_ns)
+        return
+    tree = work.tree
+    if tree.branch() != work.spec.branch:
+        raise LaneBlocked(f"the worktree is not on {work.spec.branch}", file=work.spec.worktree)
+    _sweep(tree, work.spec.branch)
+    if old == new:
+        return
+    _keep(work, tree, old, new)
+    tree.write("reset", "--hard", "--quiet", new)
+    tree.make_durable(objects_since_ns=began_ns)
+
+
+def _sweep(tree: Git, branch: str) -> None:
+    """Locks that a reset before this one left when it was killed."""
+    found = worktrees.locks(tree, branch)
+    for path in found:
+        holders = having_open(path)
+        if holders:
+            raise LaneBusy(f"process {', '.join(map(str, holders))} has {path} open")
+    worktrees.sweep(found)
+
+
+def _keep(work: Work, tree: Git, old: str, new: str) -> None:
+    """What a reset would take away and neither commit holds goes under a ref first."""
+    if not tree.read("status", "--porcelain", "--untracked-files=all", "--ignored=matching"):
+        return
+    with tempfile.TemporaryDirectory(prefix="standfast-") as scratch:
+        taken = snapshot.take(tree, new, Path(scratch))
+    held = [snapshot.files_of(tree, commit) for commit in (old, new)]
+    staged = snapshot.files_of(tree, taken.staged)
+    if not (kept.fresh(taken.files, held) | kept.fresh(staged, held)):
+        return
+    names = work.spec.names
+    words = f"What was in the worktree of {'/'.join(names)} and in no commit"
+    commit = snapshot.commit(tree, taken, words, clock.now_us() // clock.MICROSECONDS, [old])
+    prefix = f"{kept.REFS}/{'/'.join(names)}/"
+    present = tree.read("for-each-ref", "--format=%(refname)", prefix).decode().split()
+    made = kept.next_ref(names, present)
+    tree.write("update-ref", made, commit, "0" * len(commit))
+    tree.make_durable()
+    work.tell(f"kept, before the branch moves: {made}")

@@ -1,0 +1,122 @@
+"""A pull request: made once by the user's own command or by `gh`, and found if it was made.
+
+A command that failed or whose end nobody saw is not simply run again: first it is asked whether
+the request is there, in whatever state: a person may have merged it meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast import process
+from standfast.effects.settling import Effect, perform
+from standfast.errors import StandfastError
+from standfast.journal import lane_steps as told
+from standfast.lane_errors import LaneFailed
+from standfast.protocol import checkpoints as cp
+from standfast.protocol import lane_prompt, lane_steps
+from standfast.protocol.effects import Probe
+from standfast.run.pre_pr import complete, listed, ready
+from standfast.run.starting import base_commit
+from standfast.run.trying import order
+from standfast.run.working import checkpoint, log, recording, step
+
+if TYPE_CHECKING:
+    from standfast.protocol.effects import Ended
+    from standfast.protocol.lane_steps import Standing
+    from standfast.run.working import Work
+
+# Repositories bring no programs along: hooks and the like are off for the push, as everywhere.
+_PUSH = (
+    "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c push.recurseSubmodules=no"
+    " -c push.gpgSign=false -c protocol.ext.allow=never push --quiet --atomic --force-with-lease"
+    ' origin "$STANDFAST_HEAD:refs/heads/$STANDFAST_BRANCH"'
+)
+GH = (
+    f"{_PUSH} && gh pr create"
+    ' --head "$STANDFAST_BRANCH" --base "$STANDFAST_BASE" --title "$STANDFAST_TITLE"'
+    ' --body "$STANDFAST_TITLE"'
+)
+GH_PROBE = (
+    'found=$(gh pr list --head "$STANDFAST_BRANCH" --base "$STANDFAST_BASE" --state all'
+    " --json headRefOid --jq '.[].headRefOid') || exit 2\n"
+    'case "$found" in *"$STANDFAST_HEAD"*) exit 0 ;; esac\nexit 1'
+)
+_PROBE_S = 60.0
+_IS_THERE, _IS_NOT = 0, 1
+
+
+def is_open(lane: Standing) -> bool:
+    """Whether a request was begun and nobody knows yet how that ended."""
+    known = lane.steps.get(lane_steps.PR)
+    return known is not None and known.state == lane_steps.BEGUN
+
+
+def request(work: Work, lane: Standing) -> None:
+    """Make the request, unless it is there; the lane is done when it is."""
+    number, head = _begin(work, lane)
+    said = _about(work, head)
+    if number > 1 and _probe(work, said) is Probe.DONE:
+        complete(work, head, "the pull request was there already")
+        return
+    line = work.spec.pr or GH
+    made = order(work, lane_steps.PR, number, line, said)
+    effect = Effect(made, "pr", lambda: _probe(work, said))
+    ended = perform(work.journal, effect, work.author, work.tell).ended
+    if ended is not None and not ended.is_ok:
+        _fail(work, number, head, line, ended)
+    complete(work, head, f"pull request to {work.spec.base} made")
+    log(work, "merge_done", cmd=line, notes=f"pull request of {head[:12]}")
+
+
+def _begin(work: Work, lane: Standing) -> tuple[int, str]:
+    """The number and the commit of the request that is due."""
+    known = lane.steps.get(lane_steps.PR)
+    if known is not None and known.state == lane_steps.BEGUN:
+        return known.number, known.facts["head"]
+    head = str(work.git.resolve(f"refs/heads/{work.spec.branch}"))
+    number = told.last_number(work.journal, work.spec, lane_steps.PR) + 1
+    base = base_commit(work.git, work.spec.base)
+    commits = listed(work, base, head)
+    with recording(work) as tx:
+        ready(work, tx, head, base, commits)
+        step(work, tx, lane_steps.PR, number, lane_steps.BEGUN, {"head": head})
+    log(work, "merge_start", cmd=work.spec.pr or GH, notes=f"pull request of {head[:12]}")
+    return number, head
+
+
+def _about(work: Work, head: str) -> dict[str, str]:
+    spec = work.spec
+    return {
+        "STANDFAST_BRANCH": spec.branch,
+        "STANDFAST_BASE": spec.base,
+        "STANDFAST_HEAD": head,
+        "STANDFAST_TITLE": lane_prompt.title(spec, spec.tasks[0]),
+    }
+
+
+def _probe(work: Work, said: dict[str, str]) -> Probe:
+    """Ask whether the request is there; a command without such a question leaves it unknown."""
+    line = work.spec.pr_probe or ("" if work.spec.pr else GH_PROBE)
+    if not line:
+        return Probe.UNKNOWN
+    env = {**work.environ, **said}
+    try:
+        done = process.run(("sh", "-c", line), cwd=work.root, env=env, timeout_s=_PROBE_S)
+    except StandfastError:
+        return Probe.UNKNOWN
+    return {_IS_THERE: Probe.DONE, _IS_NOT: Probe.NOT_DONE}.get(done.status, Probe.UNKNOWN)
+
+
+def _fail(work: Work, number: int, head: str, line: str, ended: Ended) -> None:
+    error = lane_prompt.how_it_ended("the pull request", ended)
+    with recording(work) as tx:
+        step(work, tx, lane_steps.PR, number, lane_steps.FAILED, {"head": head, "error": error})
+        checkpoint(work, tx, cp.PRE_PR, cp.FAILED, head_sha=head, target_branch=work.spec.base,
+                   last_command=line, exit_code=ended.status, notes=error)  # fmt: skip
+    log(work, "lane_blocked", "error", cmd=line, exit_code=ended.status, notes=error)
+    raise LaneFailed(
+        f"{'/'.join(work.spec.names)}: {error}",
+        file=work.log_path,
+        remedy="See to permissions and network, then resume the lane.",
+    )

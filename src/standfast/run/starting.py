@@ -1,0 +1,99 @@
+"""Beginning a lane: what must be true first, its worktree and branch, and making them again."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast.errors import BadName
+from standfast.git import worktrees
+from standfast.journal import lane_steps as told
+from standfast.lane_errors import BranchTaken, InTheWay, LaneBlocked
+from standfast.protocol import checkpoints as cp
+from standfast.protocol.text import printable
+from standfast.run.working import checkpoint, log, recording
+
+if TYPE_CHECKING:
+    from standfast.git import Git
+    from standfast.protocol.lane_spec import Spec, Task
+    from standfast.protocol.lane_steps import Standing
+    from standfast.run.working import Work
+
+
+def prepare(work: Work, _lane: Standing, _task: Task | None) -> None:
+    """See whether the lane can begin, and only then write down that it will."""
+    spec = work.spec
+    base = base_commit(work.git, spec.base)
+    known = told.find(work.journal, spec.names) is not None
+    if not known:
+        _refuse_taken(work.git, spec)
+    with recording(work) as tx:
+        if not known:
+            told.specify(tx, spec, work.author)
+        checkpoint(work, tx, cp.BEFORE, cp.READY, base_sha=base, head_sha=base)
+
+
+def base_commit(git: Git, branch: str) -> str:
+    """The commit that a lane starts from, or goes to."""
+    try:
+        found = git.resolve(f"refs/heads/{branch}")
+    except BadName:
+        found = None
+    if found is None:
+        if git.head() is None:
+            raise LaneBlocked("the repository has no commit yet: there is nothing to start from")
+        raise LaneBlocked(f"there is no branch `{printable(branch)}` to start from and go to")
+    return found
+
+
+def _refuse_taken(git: Git, spec: Spec) -> None:
+    """Nothing that somebody else made is taken for the lane's."""
+    if git.resolve(f"refs/heads/{spec.branch}") is not None:
+        raise BranchTaken(f"there is a branch `{printable(spec.branch)}` already")
+    if os.path.lexists(spec.worktree):
+        raise InTheWay("this is where the lane's worktree would be", file=spec.worktree)
+
+
+def start(work: Work, lane: Standing, _task: Task | None) -> None:
+    """Make the branch and the worktree; after a death in the middle, finish making them."""
+    spec = work.spec
+    base = str(lane.marks[cp.BEFORE].record["base_sha"])
+    worktrees.add(work.git, spec.worktree, spec.branch, base)
+    head = work.tree.head()
+    with recording(work) as tx:
+        checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, head_sha=head)
+    log(work, "lane_start", notes=f"{spec.branch} at {str(head)[:12]}, from {spec.base}")
+
+
+def see_to_worktree(work: Work, lane: Standing) -> None:
+    """The worktree may be gone, and its branch: both are made again from what refs still name."""
+    spec = work.spec
+    known = any(each.path == os.path.realpath(spec.worktree) for each in worktrees.listed(work.git))
+    if known and os.path.lexists(os.path.join(spec.worktree, ".git")):
+        return
+    start_at = work.git.resolve(f"refs/heads/{spec.branch}") or _last_commit(work.git, lane)
+    if start_at is None:
+        raise LaneBlocked(
+            f"the worktree and the branch {printable(spec.branch)} are gone, and no commit that a"
+            " checkpoint names is there any more"
+        )
+    worktrees.add(work.git, spec.worktree, spec.branch, start_at)
+    log(work, "worktree_recovery", notes=f"{spec.worktree} was gone; at {start_at[:12]} again")
+
+
+def _last_commit(git: Git, lane: Standing) -> str | None:
+    """The newest commit of the lane that some record or step names and that is still there."""
+    told_by = [*lane.marks.values()]
+    newest = sorted(told_by, key=lambda mark: mark.seq, reverse=True)
+    named = [str(mark.record.get("head_sha") or "") for mark in newest]
+    steps = sorted(lane.steps.values(), key=lambda step: step.seq, reverse=True)
+    commits = [step.facts.get("head", "") for step in steps]
+    return next((sha for sha in [*commits, *named] if sha and git.resolve(sha)), None)
+
+
+def mend_checkout(work: Work, lane: Standing) -> None:
+    """Before the first agent: what a power cut took from the files that the checkout wrote."""
+    if any(name.startswith("task-") for name in lane.steps):
+        return
+    for name in worktrees.mend(work.tree, before_ns=lane.marks[cp.STARTED].at * 1000):
+        log(work, "worktree_recovery", notes=f"{name} was cut off, and is whole again")

@@ -1,0 +1,205 @@
+"""The work of a lane: an agent's run, what it left committed, the tests, and trying again.
+
+Each run is an effect under a number of its own, so that whoever comes after a death finds how it
+ended instead of running it again. A run that failed is counted before the next one begins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from standfast import disk
+from standfast.effects.folder import Order
+from standfast.effects.settling import Effect, perform
+from standfast.errors import StandfastError
+from standfast.files import run_log
+from standfast.git import worktrees
+from standfast.journal import lane_steps as told
+from standfast.protocol import checkpoints as cp
+from standfast.protocol import lane_prompt, lane_steps
+from standfast.protocol.json_text import write_json
+from standfast.protocol.text import printable
+from standfast.run import committing, expecting
+from standfast.run.starting import mend_checkout, see_to_worktree
+from standfast.run.working import checkpoint, log, recording, step
+
+if TYPE_CHECKING:
+    from standfast.protocol.documents import Value
+    from standfast.protocol.effects import Ended
+    from standfast.protocol.lane_spec import Task
+    from standfast.protocol.lane_steps import Standing
+    from standfast.run.working import Work
+
+
+def work(work: Work, lane: Standing, task: Task | None) -> None:
+    """One run of the agent: begin it or find out how it ended, then keep what it left."""
+    assert task is not None  # noqa: S101  # for the type: decide names one
+    see_to_worktree(work, lane)
+    mend_checkout(work, lane)
+    number = begin(work, lane, task.step, "task_start", task.name)
+    ended = _agent(work, lane, task, number)
+    error = None
+    if ended is not None and not ended.is_ok:
+        error = lane_prompt.how_it_ended(work.spec.runner, ended)
+    error = error or _amiss(work) or expecting.lacking(work, task, number)
+    if error is not None:
+        was = None if ended is None else ended.how
+        _agent_failed(work, lane, task, number, error, ended, may_retry=was != "cancelled")
+        return
+    committing.commit(work, lane_prompt.title(work.spec, task))
+    with recording(work) as tx:
+        step(work, tx, task.step, number, lane_steps.OK, {"head": str(work.tree.head())})
+    log(work, "task_done", task=task.name)
+
+
+def begin(work: Work, lane: Standing, name: str, event: str, task: str = "-") -> int:
+    """The number of the run that is due: of the one that is begun, or of a new one."""
+    known = lane.steps.get(name)
+    if known is not None and known.state == lane_steps.BEGUN:
+        return known.number
+    number = told.last_number(work.journal, work.spec, name) + 1
+    with recording(work) as tx:
+        step(work, tx, name, number, lane_steps.BEGUN)
+    log(work, event, task=task)
+    return number
+
+
+def order(
+    work: Work, name: str, number: int, line: str, said: dict[str, str], stdin: str = ""
+) -> Order:
+    """A shell line as a command of the lane, run in its worktree."""
+    spec, tree = work.spec, work.tree
+    about = {
+        "STANDFAST_RUN_ID": spec.run_id,
+        "STANDFAST_PHASE": spec.phase,
+        "STANDFAST_LANE": spec.lane,
+        "STANDFAST_WORKTREE": spec.worktree,
+    }
+    return Order(
+        key=f"lane/{'/'.join(spec.names)}/{name}/{number}",
+        argv=("sh", "-c", line),
+        cwd=spec.worktree,
+        env={**work.environ, **about, **said},
+        timeout_s=spec.time_s,
+        durable=(spec.worktree,),
+        git=(str(tree.git_directory()), str(tree.common_directory())),
+        stdin=stdin,
+    )
+
+
+def _agent(work: Work, lane: Standing, task: Task, number: int) -> Ended | None:
+    paths = expecting.paths(work, task, number)
+    text = lane_prompt.prompt(work.spec, task, lane.failures, paths)
+    prompt = os.path.join(work.own_folder(), f"{task.step}-{number}.md")
+    disk.make_folder(os.path.dirname(prompt))
+    disk.replace(prompt, text.encode("utf-8", "surrogatepass"))
+    said = {
+        "STANDFAST_TASK": task.name,
+        "STANDFAST_ATTEMPT": str(lane.retries + 1),
+        "STANDFAST_PROMPT": prompt,
+        "STANDFAST_FAILURE_CONTEXT": json.dumps(lane.failures),
+    }
+    made = order(work, task.step, number, work.spec.runner, said, stdin=prompt)
+    probe = expecting.probe(work, task, number)
+    return perform(work.journal, Effect(made, "agent", probe), work.author, work.tell).ended
+
+
+def _amiss(work: Work) -> str | None:
+    """What an agent may have done to its own worktree."""
+    spec = work.spec
+    if not os.path.lexists(os.path.join(spec.worktree, ".git")):
+        return "the worktree was gone when it ended"
+    try:
+        branch, unfinished = work.tree.branch(), worktrees.unfinished(work.tree)
+    except StandfastError as error:
+        return f"the worktree cannot be read any more: {error.problem}"
+    if branch != spec.branch:
+        at = f"on {printable(branch)}" if branch else "on no branch"
+        return f"the worktree is {at}, not on {printable(spec.branch)}"
+    return f"{unfinished} is unfinished in the worktree" if unfinished else None
+
+
+def _agent_failed(
+    work: Work,
+    lane: Standing,
+    task: Task,
+    number: int,
+    error: str,
+    ended: Ended | None,
+    *,
+    may_retry: bool,
+) -> None:
+    log(work, "task_failed", "error", task.name, cmd=work.spec.runner,
+        exit_code=ended.status if ended else None, notes=error)  # fmt: skip
+    said: dict[str, Value] = {"last_command": work.spec.runner, "notes": error}
+    said["exit_code"] = ended.status if ended else None
+    _failed(work, lane, task, (task.step, number), error, cp.STARTED, said, may_retry=may_retry)
+
+
+def test(work: Work, lane: Standing, _task: Task | None) -> None:
+    """Commit what is there, by a person's hand perhaps, and run the tests on it."""
+    spec = work.spec
+    see_to_worktree(work, lane)
+    last = spec.tasks[-1]
+    committing.commit(work, lane_prompt.title(spec, last))
+    head = str(work.tree.head())
+    if not spec.test:
+        with recording(work) as tx:
+            checkpoint(work, tx, cp.TESTED, cp.COMPLETE, head_sha=head, notes="no tests were asked")
+        return
+    number = begin(work, lane, lane_steps.TESTS, "test_start")
+    made = order(work, lane_steps.TESTS, number, spec.test, {"STANDFAST_HEAD": head})
+    ended = perform(
+        work.journal, Effect(made, "tests", repeatable=True), work.author, work.tell
+    ).ended
+    status = ended.status if ended else 0
+    said: dict[str, Value] = {
+        "test_command": spec.test, "exit_code": status, "head_sha": head,
+    }  # fmt: skip
+    if ended is None or ended.is_ok:
+        with recording(work) as tx:
+            step(work, tx, lane_steps.TESTS, number, lane_steps.OK, {"head": head})
+            checkpoint(work, tx, cp.TESTED, cp.COMPLETE, **said)
+        log(work, "test_done", cmd=spec.test, exit_code=status)
+        return
+    error = lane_prompt.how_it_ended(spec.test, ended)
+    log(work, "test_done", "error", cmd=spec.test, exit_code=status, notes=error)
+    said["notes"] = error
+    may_retry = ended.how != "cancelled"
+    _failed(work, lane, last, (lane_steps.TESTS, number), error, cp.TESTED, said,
+            may_retry=may_retry)  # fmt: skip
+
+
+def _failed(
+    work: Work,
+    lane: Standing,
+    redo: Task,
+    which: tuple[str, int],
+    error: str,
+    stage: str,
+    said: dict[str, Value],
+    *,
+    may_retry: bool,
+) -> None:
+    """Count it and begin the next run, in one transaction; or say that there is none left."""
+    entries = [write_json(each) for each in run_log.tail(work.log_path, 5).entries]
+    after = lane_steps.after_failure(lane, error, entries, may_retry=may_retry)
+    context: list[Value] = [*after.context]
+    spec = work.spec
+    counted: dict[str, Value] = {"max_retries": spec.retries, "failure_context": context}
+    with recording(work) as tx:
+        step(work, tx, *which, lane_steps.FAILED, {"error": error})
+        if stage == cp.TESTED or after.retry is None:
+            checkpoint(work, tx, stage, cp.FAILED, **said, failure_context=context)
+        if after.retry is not None:
+            checkpoint(work, tx, cp.RETRY, cp.RETRYING, retry_attempt=after.retry, notes=error,
+                       **counted)  # fmt: skip
+            number = told.last_number(work.journal, spec, redo.step) + 1
+            step(work, tx, redo.step, number, lane_steps.BEGUN)
+        elif spec.retries:
+            checkpoint(work, tx, cp.RETRY, cp.FAILED, retry_attempt=max(1, lane.retries),
+                       notes=error, **counted)  # fmt: skip
+    if after.retry is not None:
+        log(work, "task_retry_start", task=redo.name, notes=f"{after.retry} of {spec.retries}")

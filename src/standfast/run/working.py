@@ -1,0 +1,166 @@
+"""What every part of a lane's way needs at hand: the journal, the repository, and whom to tell."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import clock, disk
+from standfast.errors import StandfastError
+from standfast.files import run_log
+from standfast.git import Git
+from standfast.journal import checkpoints as recorded
+from standfast.journal import lane_steps as told
+from standfast.journal import locks
+from standfast.journal.following import follow
+from standfast.lane_errors import LaneBusy
+from standfast.process import lock_holders
+from standfast.protocol import checkpoint_fields as fields
+from standfast.protocol import checkpoints as cp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from standfast.journal.author import Author
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
+    from standfast.protocol.checkpoints import Record
+    from standfast.protocol.documents import Value
+    from standfast.protocol.lane_spec import Spec
+    from standfast.protocol.lane_steps import Standing
+
+FOLDER = "lanes"
+
+
+class Work(NamedTuple):
+    """One lane that is being taken on, and everything around it."""
+
+    journal: Journal
+    spec: Spec
+    root: str  # of the main checkout
+    log_path: str
+    author: Author
+    environ: Mapping[str, str]
+    claim: Callable[[Writing], None]  # the checkpoint file is wanted from now on
+    render: Callable[[], None]
+    tell: Callable[[str], None]
+    spare: Sequence[str] = ()  # files of ours that are never committed, relative
+
+    @property
+    def git(self) -> Git:
+        """The repository."""
+        return Git(directory=Path(self.root))
+
+    @property
+    def tree(self) -> Git:
+        """The lane's worktree."""
+        return Git(directory=Path(self.spec.worktree))
+
+    def standing(self) -> Standing:
+        """How the lane stands now."""
+        return told.standing(self.journal, self.spec)
+
+    def own_folder(self) -> str:
+        """Where prompts of this lane are kept, beside the journal."""
+        return os.path.join(self.journal.folder, FOLDER, _digest(self.spec.names))
+
+
+def _digest(names: Sequence[str]) -> str:
+    return sha256("/".join(names).encode()).hexdigest()[:32]
+
+
+@contextmanager
+def lease(journal: Journal, names: Sequence[str]) -> Iterator[None]:
+    """One at a time may take a lane on; whoever comes second is told who has it."""
+    folder = os.path.join(journal.folder, FOLDER)
+    disk.make_folder(journal.folder)
+    disk.make_folder(folder)
+    path = os.path.join(folder, f"{_digest(names)}.lock")
+    fd = locks.open_lock(path)
+    try:
+        if not locks.try_lock(fd):
+            who = ", ".join(map(str, lock_holders(path))) or "unknown"
+            raise LaneBusy(f"{'/'.join(names)} is being worked on already: process {who}")
+        yield
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def recording(work: Work) -> Iterator[Writing]:
+    """One transaction, after which every face follows."""
+    with work.journal.writing() as tx:
+        yield tx
+        follow(tx, work.author)
+        work.claim(tx)
+    work.render()
+
+
+def step(
+    work: Work,
+    tx: Writing,
+    name: str,
+    number: int,
+    state: str,
+    facts: Mapping[str, str] | None = None,
+) -> None:
+    """Tell of one step of the lane."""
+    told.tell(tx, work.spec, name, number, state, work.author, facts)
+
+
+def checkpoint(work: Work, tx: Writing, stage: str, status: str, **said: Value) -> None:
+    """Write one record of the protocol, whole."""
+    spec = work.spec
+    before = recorded.latest(work.journal, *spec.names)
+    carried: Record = {}
+    if before is not None and "base_sha" in before.record:
+        carried["base_sha"] = before.record["base_sha"]
+    record: Record = {
+        **carried,
+        "run_id": spec.run_id,
+        "phase": spec.phase,
+        "lane": spec.lane,
+        "stage": stage,
+        "status": status,
+        "base_branch": spec.base,
+        "worktree_path": spec.worktree,
+        "log_path": work.log_path,
+        "branch": spec.branch,
+        "notes": "",
+        "timestamp": clock.rfc3339(clock.now_us()),
+        **{name: value for name, value in said.items() if value is not None},
+    }
+    record = fields.in_order(fields.noted(record))
+    fields.check(record)
+    recorded.upsert(tx, record, work.author)
+
+
+def log(work: Work, event: str, status: str = "ok", task: str = "-", **more: Value) -> None:
+    """One line in the run log, and the same for who watches; a log in trouble stops nothing."""
+    spec = work.spec
+    entry = {
+        "ts": clock.rfc3339(clock.now_us()),
+        "run_id": spec.run_id,
+        "phase": spec.phase,
+        "lane": spec.lane,
+        "task": task,
+        "event": event,
+        "status": status,
+        **{name: value for name, value in more.items() if value is not None},
+    }
+    try:
+        run_log.append(work.log_path, entry)
+    except StandfastError as error:
+        work.tell(f"the run log cannot be written: {error.problem}")
+    said = str(more.get("notes") or more.get("cmd") or "").splitlines()
+    work.tell(f"{event:<20} {task if task != '-' else ''} {said[0] if said else ''}".rstrip())
+
+
+def retry_fields(lane: Standing) -> dict[str, Value]:
+    """What the records after a retry carry on."""
+    mark = lane.marks.get(cp.RETRY)
+    names = ("retry_attempt", "max_retries", "failure_context")
+    return {name: mark.record[name] for name in names if mark and name in mark.record}

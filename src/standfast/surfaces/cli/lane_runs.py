@@ -1,0 +1,196 @@
+"""Running a lane from the command line: what is asked for, who is told, and how it ended."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.errors import StandfastError, WrongUsage
+from standfast.files import homes
+from standfast.git import Git
+from standfast.journal import checkpoints as recorded
+from standfast.journal import lane_steps as told
+from standfast.journal.author import Author
+from standfast.lane_errors import LaneBlocked, LaneChanged
+from standfast.protocol import checkpoint_hints as hinted
+from standfast.protocol import ids, lane_spec
+from standfast.protocol.lane_spec import Spec, Task
+from standfast.protocol.text import printable
+from standfast.redact import redact
+from standfast.run import dispatch
+from standfast.run.working import Work
+from standfast.surfaces.cli import stages as shown
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.journal.writing import Writing
+    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.frame import Parser
+
+    Names = tuple[str, str, str]
+
+_LINES = ("runner", "test", "pr", "pr_probe")
+_GIVEN = (*_LINES, "retries", "base", "branch", "merge", "time_s")
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+def configure(parser: Parser) -> None:
+    """The options of `lane run`."""
+    group = parser.add_argument_group("for `run`")
+    group.add_argument("--runner", metavar="LINE", help="the agent: a shell line, given the prompt")
+    group.add_argument("--task", metavar="FILE", action="append", default=[],
+                       help="what it is to do; repeat it for several tasks in turn")  # fmt: skip
+    group.add_argument("--test", metavar="LINE", help="the tests: a shell line")
+    group.add_argument("--retries", type=int, metavar="N", help="how often to try again (0)")
+    group.add_argument("--base", metavar="BRANCH", help="where it starts and goes to (this one)")
+    group.add_argument("--branch", help="the lane's own branch (lane/PHASE/LANE)")
+    group.add_argument("--merge", choices=lane_spec.MERGES, help="how it gets there (ff)")
+    group.add_argument("--pr", metavar="LINE", help="makes a pull request, instead of `gh`")
+    group.add_argument("--pr-probe", metavar="LINE", help="ends 0 if it is there, 1 if not")
+    group.add_argument("--output", metavar="FILE[=optional]", action="append", default=[],
+                       help="a file that the last task must write; repeat it")  # fmt: skip
+    group.add_argument("--time", dest="time_s", type=seconds, metavar="90m",
+                       help="for each command (2h)")  # fmt: skip
+
+
+def seconds(said: str) -> float:
+    """A time such as `90s`, `45m`, `2h` or plain seconds."""
+    unit = _UNITS.get(said[-1:], 1)
+    number = said[:-1] if said[-1:] in _UNITS else said
+    try:
+        found = float(number) * unit
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= 7 * 24 * 3600:  # a week
+        raise WrongUsage(f"`{said}` is no time such as 90s, 45m or 2h")
+    return found
+
+
+def new_id(phase: str, lane: str) -> str:
+    """The id of a run that was given none."""
+    stamp = clock.rfc3339(clock.now_us())
+    return ids.run_id(
+        f"{phase}-{lane}-{stamp[:10].replace('-', '')}-{stamp[11:19].replace(':', '')}"
+    )
+
+
+def wanted(context: Context, names: Names, arguments: argparse.Namespace) -> Spec:
+    """What the lane is to do: as it was begun, if it was, else as the command line says."""
+    known = told.find(context.journal, names)
+    if known is None:
+        return _new(context, names, arguments)
+    said = {name: getattr(arguments, name) for name in _GIVEN}
+    given = {name: value for name, value in said.items() if value is not None}
+    if arguments.task:
+        given["tasks"] = _tasks(context, arguments.task)
+    if arguments.output:
+        given["outputs"] = _outputs(arguments.output)
+    differ = lane_spec.differences(known, known._replace(**given))
+    if differ:
+        raise LaneChanged(f"{'/'.join(names)} was begun with another {', '.join(differ)}")
+    return known
+
+
+def _new(context: Context, names: Names, arguments: argparse.Namespace) -> Spec:
+    if recorded.current(context.journal, *names):
+        raise LaneChanged(f"the checkpoints of {'/'.join(names)} are another tool's")
+    if not arguments.runner or not arguments.task:
+        raise WrongUsage("a new lane needs --runner and --task")
+    base = arguments.base or Git(directory=Path(context.place.root)).branch()
+    if base is None:
+        raise LaneBlocked("no branch is checked out here: name one with `--base`")
+    root = _root(context)
+    said = {name: getattr(arguments, name) for name in _GIVEN if getattr(arguments, name)}
+    for name in _LINES:
+        if redact(said.get(name, "")) != said.get(name, ""):
+            raise WrongUsage(f"--{name.replace('_', '-')} holds what looks like a secret: give it"
+                             " to the command by the environment")  # fmt: skip
+    made = {"base": base, "branch": lane_spec.branch(*names[1:]), **said}
+    return lane_spec.check(
+        Spec(
+            *names,
+            worktree=lane_spec.worktree(root, *names),
+            tasks=_tasks(context, arguments.task),
+            outputs=_outputs(arguments.output),
+            **made,
+        )
+    )
+
+
+def _tasks(context: Context, paths: list[str]) -> tuple[Task, ...]:
+    """The tasks; what looks like a secret in them is left out, for the agent as for the journal."""
+    made = []
+    for path in paths:
+        name = os.path.splitext(os.path.basename(path))[0]
+        text = shown.read(context, path).decode("utf-8", "replace")
+        made.append(Task(ids.name(name, what="task"), redact(text)))
+    return tuple(made)
+
+
+def _outputs(said: list[str]) -> dict[str, str]:
+    made = {}
+    for each in said:
+        name, _, tier = each.partition("=")
+        if tier not in ("", *lane_spec.TIERS):
+            raise WrongUsage(f"an output is critical or optional, not `{tier}`")
+        made[ids.name(name, what="output")] = tier or "critical"
+    return made
+
+
+def take_on(context: Context, spec: Spec) -> None:
+    """Take the lane as far as it goes; whatever stops it, where it stands is told."""
+    from standfast.run import lane
+
+    context.may_write()
+    dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
+    try:
+        lane.run(_work(context, spec), asked=True)
+    except (StandfastError, KeyboardInterrupt):
+        _say_how_to_go_on(context, spec)
+        raise
+
+
+def _work(context: Context, spec: Spec) -> Work:
+    face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
+    spare = [face.relative, context.config.orchestration_file, context.config.status_file]
+    folder = os.path.dirname(homes.CHECKPOINTS_FILE)
+
+    def claim(tx: Writing) -> None:
+        homes.claim(tx, context.journal, face)
+
+    return Work(
+        journal=context.journal,
+        spec=spec,
+        root=_root(context),
+        log_path=os.path.join(face.root, folder, f"{spec.run_id}.jsonl"),
+        author=Author("standfast", session=context.config.session, subdir=context.place.subdir),
+        environ=dict(context.environ),
+        claim=claim,
+        render=lambda: context.heal(checkpoints=True),
+        tell=lambda words: _tell(context, words),
+        spare=[name for name in spare if name],
+    )
+
+
+def _root(context: Context) -> str:
+    """The main checkout's root, wherever this is called from."""
+    return homes.main_root(context.place)
+
+
+def _tell(context: Context, words: str) -> None:
+    if not context.json:
+        stamp = clock.local_second(clock.now_us())
+        print(f"{stamp} {printable(words)}", file=sys.stderr, flush=True)
+
+
+def _say_how_to_go_on(context: Context, spec: Spec) -> None:
+    last = recorded.latest(context.journal, *spec.names)
+    if last is None or context.json:
+        return
+    root = homes.checkpoints_root(context.journal, context.place)
+    relative = context.config.checkpoints_file or homes.CHECKPOINTS_FILE
+    print(hinted.prompt(last.key, last.status, os.path.join(root, relative), root), flush=True)

@@ -1,0 +1,98 @@
+"""A repository and shell agents for lanes that Standfast runs itself, with plain git beside it."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from standfast.journal import checkpoints as recorded
+from standfast.journal.store import Journal
+
+NAMES = ("r1", "P1", "SL-1")
+LANE = ("--run-id", "r1", "--phase", "P1", "--lane", "SL-1")
+BRANCH = "lane/P1/SL-1"
+WRITES = 'echo "$STANDFAST_TASK" >> made.txt'  # an agent that does something
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lane:
+    """A repository in which one lane is run from outside."""
+
+    repo: Path
+    home: Path
+
+    @property
+    def tree(self) -> Path:
+        return self.repo / ".worktrees" / "r1" / "P1" / "SL-1"
+
+    def git(self, *args: str, cwd: Path | None = None) -> str:
+        argv = ["git", *args]
+        done = subprocess.run(
+            argv, cwd=cwd or self.repo, check=True, capture_output=True, encoding="utf-8"
+        )
+        return done.stdout.strip()
+
+    def task(self, name: str, text: str = "Do it.\n") -> str:
+        path = self.home / f"{name}.md"
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def argv(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "standfast", "lane", *words]
+
+    def call(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.argv(*words),
+            cwd=self.repo,
+            env={**os.environ, **env},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+
+    def run(self, runner: str = WRITES, *more: str, **env: str) -> subprocess.CompletedProcess[str]:
+        given = more if "--task" in more else ("--task", self.task("one"), *more)
+        return self.call("run", *LANE, "--runner", runner, *given, **env)
+
+    def resume(self, **env: str) -> subprocess.CompletedProcess[str]:
+        return self.call("resume", *LANE, **env)
+
+    def journal(self) -> Journal:
+        return Journal(str(self.repo / ".git" / "standfast"))
+
+    def history(self) -> list[tuple[str, str]]:
+        """Every checkpoint that was written, in order: stage and status."""
+        journal = self.journal()
+        try:
+            return [(each.key.stage, each.status) for each in recorded.history(journal, "r1")]
+        finally:
+            journal.close()
+
+    def records(self) -> dict[str, dict[str, object]]:
+        """The current record of each stage, as the file has them."""
+        path = self.repo / ".claude/ai-dev-kit/run-logs/checkpoints.json"
+        return {each["stage"]: each for each in json.loads(path.read_text(encoding="utf-8"))}
+
+    def log(self) -> list[dict[str, object]]:
+        path = self.repo / ".claude/ai-dev-kit/run-logs/r1.jsonl"
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+    def show(self, ref: str, name: str) -> str:
+        return self.git("show", f"{ref}:{name}")
+
+
+def build(folder: Path) -> Lane:
+    repo, home = folder / "repo", folder / "tasks"
+    repo.mkdir(parents=True)
+    home.mkdir()
+    lane = Lane(repo=repo, home=home)
+    lane.git("init", "-q", "-b", "main")
+    (repo / "a.txt").write_text("a\n", encoding="utf-8")
+    (repo / ".gitignore").write_text("*.log\n.claude/\n", encoding="utf-8")
+    lane.git("add", ".")
+    lane.git("commit", "-q", "-m", "first")
+    return lane

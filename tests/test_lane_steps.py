@@ -1,0 +1,278 @@
+"""What a lane does next: every way that the journal can stand leads to exactly one thing."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from standfast.errors import WrongUsage
+from standfast.protocol import checkpoints as cp
+from standfast.protocol import lane_prompt, lane_spec
+from standfast.protocol.effects import Ended
+from standfast.protocol.lane_spec import Spec, Task
+from standfast.protocol.lane_steps import (
+    BEGUN,
+    FAILED,
+    MERGE,
+    OK,
+    RETIRE,
+    TESTS,
+    Do,
+    Mark,
+    Standing,
+    Step,
+    after_failure,
+    decide,
+    is_void,
+)
+
+SPEC = Spec(
+    "r1",
+    "P1",
+    "SL-1",
+    base="main",
+    branch="lane/P1/SL-1",
+    worktree="/w",
+    runner="agent",
+    tasks=(Task("one", "Do one."), Task("two", "Do two.")),
+    test="make test",
+    retries=2,
+)
+
+
+def standing(*said: tuple[str, str] | tuple[str, str, dict[str, object]]) -> Standing:
+    """A lane of which these words were told, in this order: stages and steps."""
+    marks: dict[str, Mark] = {}
+    steps: dict[str, Step] = {}
+    for seq, (name, state, *more) in enumerate(said, start=1):
+        if name in cp.STAGES:
+            marks[name] = Mark(state, seq, 0, more[0] if more else {})  # type: ignore[arg-type]
+        else:
+            number = steps[name].number if name in steps else 0
+            steps[name] = Step(number + (state == BEGUN), state, seq, {})
+    return Standing(SPEC, marks, steps)
+
+
+READY = ((cp.BEFORE, cp.READY),)
+STARTED = (*READY, (cp.STARTED, cp.IN_PROGRESS))
+WORKED = (*STARTED, ("task-one", BEGUN), ("task-one", OK), ("task-two", BEGUN), ("task-two", OK))
+TESTED = (*WORKED, (TESTS, BEGUN), (TESTS, OK), (cp.TESTED, cp.COMPLETE))
+LANDED = (*TESTED, (cp.PRE_PR, cp.READY), (MERGE, BEGUN), (cp.PRE_PR, cp.COMPLETE))
+
+WAY = [
+    ((), Do.PREPARE, None),
+    (READY, Do.START, None),
+    (STARTED, Do.WORK, "one"),
+    ((*STARTED, ("task-one", BEGUN)), Do.WORK, "one"),
+    ((*STARTED, ("task-one", BEGUN), ("task-one", OK)), Do.WORK, "two"),
+    (WORKED, Do.TEST, None),
+    ((*WORKED, (TESTS, BEGUN)), Do.TEST, None),
+    (TESTED, Do.LAND, None),
+    ((*TESTED, (cp.PRE_PR, cp.READY), (MERGE, BEGUN)), Do.LAND, None),
+    ((*TESTED, (cp.PRE_PR, cp.BLOCKED)), Do.LAND, None),
+    ((*TESTED, (cp.PRE_PR, cp.FAILED)), Do.LAND, None),
+    (LANDED, Do.RETIRE, None),
+    ((*LANDED, (RETIRE, OK)), Do.NOTHING, None),
+]
+
+
+@pytest.mark.req("CKP-03", "CKP-04")
+@pytest.mark.parametrize(("said", "do", "task"), WAY)
+def test_lane_goes_on_from_wherever_it_stands(said: tuple, do: Do, task: str | None) -> None:
+    found = decide(standing(*said))
+
+    assert (found.do, found.task and found.task.name) == (do, task)
+
+
+@pytest.mark.req("CKP-14")
+@pytest.mark.parametrize(
+    ("said", "task"),
+    [
+        ((*STARTED, ("task-one", BEGUN), ("task-one", FAILED), (cp.STARTED, cp.FAILED)), "one"),
+        ((*WORKED, (TESTS, BEGUN), (TESTS, FAILED), (cp.TESTED, cp.FAILED)), None),
+    ],
+)
+def test_failed_stage_is_said_to_have_failed_and_done_again_only_when_asked(
+    said: tuple, task: str | None
+) -> None:
+    lane = standing(*said)
+
+    assert decide(lane).do is Do.FAIL
+    found = decide(lane, asked=True)
+    assert (found.do, found.task and found.task.name) == (Do.AGAIN, task)
+
+
+@pytest.mark.req("CKP-08")
+def test_tests_that_failed_before_the_last_work_are_run_again() -> None:
+    lane = standing(*WORKED, (TESTS, BEGUN), (TESTS, FAILED), (cp.TESTED, cp.FAILED),
+                    (cp.RETRY, cp.RETRYING), ("task-two", BEGUN))  # fmt: skip
+    assert decide(lane).do is Do.WORK
+
+    again = standing(*WORKED, (TESTS, BEGUN), (TESTS, FAILED), (cp.TESTED, cp.FAILED),
+                     ("task-two", BEGUN), ("task-two", OK))  # fmt: skip
+    assert decide(again).do is Do.TEST
+
+
+def test_tests_that_passed_before_the_last_work_do_not_count() -> None:
+    assert decide(standing(*TESTED, ("task-two", BEGUN), ("task-two", OK))).do is Do.TEST
+
+
+def test_word_of_a_person_that_the_tests_passed_is_enough() -> None:
+    said = (*WORKED, (TESTS, BEGUN), (TESTS, FAILED), (cp.TESTED, cp.FAILED))
+
+    assert decide(standing(*said, (cp.TESTED, cp.COMPLETE))).do is Do.LAND
+
+
+@pytest.mark.req("CKP-14")
+@pytest.mark.parametrize(
+    ("step", "target", "void"),
+    [
+        ("task-one", cp.BEFORE, True),
+        ("task-one", cp.STARTED, True),
+        ("task-one", cp.TESTED, False),
+        (TESTS, cp.STARTED, True),
+        (TESTS, cp.TESTED, False),
+        (MERGE, cp.TESTED, True),
+        (RETIRE, cp.STARTED, True),
+        ("task-one", cp.RETRY, True),
+    ],
+)
+def test_rollback_undoes_the_steps_after_its_target_and_no_later_ones(
+    step: str, target: str, *, void: bool
+) -> None:
+    assert is_void(step, 5, target, 9) is void
+    assert not is_void(step, 10, target, 9)
+
+
+@pytest.mark.req("CKP-08")
+def test_two_retries_are_at_most_three_runs_and_tell_what_went_wrong_each_time() -> None:
+    first = after_failure(standing(*STARTED), "boom", list("abcdefg"))
+    assert (first.attempt, first.retry) == (1, 1)
+    assert first.context == ["Attempt 1: boom", *"cdefg"]
+
+    told = {"retry_attempt": 1, "failure_context": first.context}
+    second = after_failure(standing(*STARTED, (cp.RETRY, cp.RETRYING, told)), "bang", ["x"])
+    assert (second.attempt, second.retry) == (2, 2)
+    assert second.context == [*first.context, "Attempt 2: bang", "x"]
+
+    told = {"retry_attempt": 2, "failure_context": second.context}
+    third = after_failure(standing(*STARTED, (cp.RETRY, cp.RETRYING, told)), "crash", [])
+    assert (third.attempt, third.retry) == (3, None)
+    assert third.context[-1] == "Attempt 3: crash"
+
+
+@pytest.mark.req("CKP-08")
+def test_what_retries_are_told_is_bounded() -> None:
+    told = {"retry_attempt": 1, "failure_context": ["x" * 2000] * 100}
+    lane = standing(*STARTED, (cp.RETRY, cp.RETRYING, told))
+    found = after_failure(lane, "e" * 9000, ["l" * 9000])
+
+    assert len(found.context) <= 60
+    assert max(map(len, found.context)) < 2100
+
+
+@given(
+    said=st.lists(
+        st.one_of(
+            st.tuples(st.sampled_from(cp.STAGES), st.sampled_from(cp.STATUSES)),
+            st.tuples(
+                st.sampled_from(["task-one", "task-two", TESTS, MERGE, RETIRE]),
+                st.sampled_from([BEGUN, OK, FAILED]),
+            ),
+        ),
+        max_size=12,
+    ),
+    asked=st.booleans(),
+)
+def test_every_standing_leads_to_one_thing_and_nothing_lands_untested(
+    said: list[tuple[str, str]], *, asked: bool
+) -> None:
+    lane = standing(*said)
+
+    found = decide(lane, asked=asked)
+
+    assert isinstance(found.do, Do)
+    if found.do in (Do.LAND, Do.RETIRE, Do.NOTHING):
+        assert lane.is_at(cp.TESTED, cp.COMPLETE)
+    if found.do is Do.WORK:
+        assert found.task is not None
+    if not asked:
+        assert found.do is not Do.AGAIN
+
+
+# What a lane is to do.
+
+
+@given(
+    st.builds(
+        Spec,
+        *itertools.repeat(st.sampled_from(["r1", "P1", "SL-1"]), 3),
+        base=st.just("main"),
+        branch=st.just("b"),
+        worktree=st.text(min_size=1),
+        runner=st.text(),
+        tasks=st.lists(
+            st.builds(Task, st.sampled_from(["a", "b"]), st.text()), min_size=1, max_size=3
+        ).map(tuple),
+        retries=st.integers(0, 20),
+        outputs=st.dictionaries(st.text(), st.sampled_from(["critical", "optional"])),
+    )
+)
+def test_spec_comes_back_from_the_journal_as_it_was(spec: Spec) -> None:
+    assert lane_spec.read(spec.as_dict()) == spec
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"tasks": ()}, "1 to 100 tasks"),
+        ({"tasks": (Task("a", ""), Task("a", "b"))}, "one name"),
+        ({"tasks": (Task("a", "x" * 200_000),)}, "characters together"),
+        ({"retries": -1}, "retries"),
+        ({"retries": 21}, "retries"),
+        ({"branch": "main"}, "base branch itself"),
+        ({"lane": "-"}, "whole phase"),
+    ],
+)
+def test_what_no_lane_can_be_is_refused(change: dict, words: str) -> None:
+    with pytest.raises(WrongUsage, match=words):
+        lane_spec.check(SPEC._replace(**change))
+
+
+def test_differences_are_named() -> None:
+    assert lane_spec.differences(SPEC, SPEC._replace(test="x", retries=1)) == ["test", "retries"]
+
+
+# What an agent is told.
+
+
+@pytest.mark.req("CKP-08")
+def test_prompt_holds_the_task_the_place_what_failed_and_what_to_write() -> None:
+    told = lane_prompt.prompt(SPEC, SPEC.tasks[0], ["Attempt 1: boom"], ["/w.outputs/r.md"])
+
+    assert told.startswith("Do one.\n")
+    assert "/w" in told
+    assert "- Attempt 1: boom" in told
+    assert "Write your complete findings to: /w.outputs/r.md" in told
+
+
+@pytest.mark.parametrize(
+    ("ended", "words"),
+    [
+        (Ended("exited", 3, err="no such table\n"), "make test: exit status 3: no such table"),
+        (Ended("signal", -9, out="half"), "make test: ended by signal 9: half"),
+        (Ended("timeout", -15), "make test: its time was up"),
+        (Ended("not started", 127, err="gone"), "make test: it could not be started: gone"),
+    ],
+)
+def test_end_of_a_command_is_told_in_one_sentence(ended: Ended, words: str) -> None:
+    assert lane_prompt.how_it_ended("make test", ended) == words
+
+
+def test_commit_is_titled_by_its_task() -> None:
+    task = Task("t", "\n# Add a users table, and a migration for it, long enough to be cut\n")
+
+    title = lane_prompt.title(SPEC, task)
+    assert title.startswith("feat(P1-SL-1): Add a users table")
+    assert len(title) < 80
