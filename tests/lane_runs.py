@@ -43,8 +43,11 @@ class Lane:
         return [sys.executable, "-m", "standfast", "lane", *words]
 
     def call(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return self.standfast("lane", *words, **env)
+
+    def standfast(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            self.argv(*words),
+            [sys.executable, "-m", "standfast", *words],
             cwd=self.repo,
             env={**os.environ, **env},
             stdin=subprocess.DEVNULL,

@@ -28,14 +28,21 @@ if TYPE_CHECKING:
 def run(work: Work, *, asked: bool = False) -> Standing:
     """Take the lane as far as it goes; *asked*: what failed before is done once more."""
     with lease(work.journal, work.spec.names):
-        while True:
-            lane = work.standing()
-            following = decide(lane, asked=asked)
-            if following.do is Do.NOTHING:
-                return lane
-            if following.do in (Do.AGAIN, Do.WORK, Do.TEST):
-                asked = False
-            ACTS[following.do](work, lane, following.task)
+        try:
+            return _go(work, asked=asked)
+        finally:
+            work.render()
+
+
+def _go(work: Work, *, asked: bool) -> Standing:
+    while True:
+        lane = work.standing()
+        following = decide(lane, asked=asked)
+        if following.do is Do.NOTHING:
+            return lane
+        if following.do in (Do.AGAIN, Do.WORK, Do.TEST):
+            asked = False
+        ACTS[following.do](work, lane, following.task)
 
 
 def _again(work: Work, lane: Standing, task: Task | None) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast import process
-from standfast.effects.settling import Effect, perform
+from standfast.effects.settling import Effect
 from standfast.errors import StandfastError
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import LaneFailed
@@ -19,7 +19,7 @@ from standfast.protocol.effects import Probe
 from standfast.run.pre_pr import complete, listed, ready
 from standfast.run.starting import base_commit
 from standfast.run.trying import order
-from standfast.run.working import checkpoint, log, recording, step
+from standfast.run.working import checkpoint, log, recording, see_to, step
 
 if TYPE_CHECKING:
     from standfast.protocol.effects import Ended
@@ -62,7 +62,7 @@ def request(work: Work, lane: Standing) -> None:
     line = work.spec.pr or GH
     made = order(work, lane_steps.PR, number, line, said)
     effect = Effect(made, "pr", lambda: _probe(work, said))
-    ended = perform(work.journal, effect, work.author, work.tell).ended
+    ended = see_to(work, effect)
     if ended is not None and not ended.is_ok:
         _fail(work, number, head, line, ended)
     complete(work, head, f"pull request to {work.spec.base} made")

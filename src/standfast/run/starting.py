@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from standfast.errors import BadName
-from standfast.git import worktrees
+from standfast.git import branches, worktrees
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import BranchTaken, InTheWay, LaneBlocked
 from standfast.protocol import checkpoints as cp
@@ -14,6 +14,8 @@ from standfast.protocol.text import printable
 from standfast.run.working import checkpoint, log, recording
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from standfast.git import Git
     from standfast.protocol.lane_spec import Spec, Task
     from standfast.protocol.lane_steps import Standing
@@ -23,10 +25,11 @@ if TYPE_CHECKING:
 def prepare(work: Work, _lane: Standing, _task: Task | None) -> None:
     """See whether the lane can begin, and only then write down that it will."""
     spec = work.spec
-    base = base_commit(work.git, spec.base)
     known = told.find(work.journal, spec.names) is not None
+    heads = branches.heads(work.git, spec.base, spec.branch)
+    base = heads.get(spec.base) or base_commit(work.git, spec.base)
     if not known:
-        _refuse_taken(work.git, spec)
+        _refuse_taken(spec, heads)
     with recording(work) as tx:
         if not known:
             told.specify(tx, spec, work.author)
@@ -46,9 +49,9 @@ def base_commit(git: Git, branch: str) -> str:
     return found
 
 
-def _refuse_taken(git: Git, spec: Spec) -> None:
+def _refuse_taken(spec: Spec, heads: Mapping[str, str]) -> None:
     """Nothing that somebody else made is taken for the lane's."""
-    if git.resolve(f"refs/heads/{spec.branch}") is not None:
+    if spec.branch in heads:
         raise BranchTaken(f"there is a branch `{printable(spec.branch)}` already")
     if os.path.lexists(spec.worktree):
         raise InTheWay("this is where the lane's worktree would be", file=spec.worktree)
@@ -59,10 +62,9 @@ def start(work: Work, lane: Standing, _task: Task | None) -> None:
     spec = work.spec
     base = str(lane.marks[cp.BEFORE].record["base_sha"])
     worktrees.add(work.git, spec.worktree, spec.branch, base)
-    head = work.tree.head()
     with recording(work) as tx:
-        checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, head_sha=head)
-    log(work, "lane_start", notes=f"{spec.branch} at {str(head)[:12]}, from {spec.base}")
+        checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, head_sha=base)
+    log(work, "lane_start", notes=f"{spec.branch} at {base[:12]}, from {spec.base}")
 
 
 def see_to_worktree(work: Work, lane: Standing) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.effects.folder import Order
-from standfast.effects.settling import Effect, perform
+from standfast.effects.settling import Effect
 from standfast.errors import StandfastError
 from standfast.files import run_log
 from standfast.git import worktrees
@@ -23,7 +23,7 @@ from standfast.protocol.json_text import write_json
 from standfast.protocol.text import printable
 from standfast.run import committing, expecting
 from standfast.run.starting import mend_checkout, see_to_worktree
-from standfast.run.working import checkpoint, log, recording, step
+from standfast.run.working import checkpoint, log, recording, see_to, step
 
 if TYPE_CHECKING:
     from standfast.protocol.documents import Value
@@ -103,7 +103,7 @@ def _agent(work: Work, lane: Standing, task: Task, number: int) -> Ended | None:
     }
     made = order(work, task.step, number, work.spec.runner, said, stdin=prompt)
     probe = expecting.probe(work, task, number)
-    return perform(work.journal, Effect(made, "agent", probe), work.author, work.tell).ended
+    return see_to(work, Effect(made, "agent", probe))
 
 
 def _amiss(work: Work) -> str | None:
@@ -151,9 +151,7 @@ def test(work: Work, lane: Standing, _task: Task | None) -> None:
         return
     number = begin(work, lane, lane_steps.TESTS, "test_start")
     made = order(work, lane_steps.TESTS, number, spec.test, {"STANDFAST_HEAD": head})
-    ended = perform(
-        work.journal, Effect(made, "tests", repeatable=True), work.author, work.tell
-    ).ended
+    ended = see_to(work, Effect(made, "tests", repeatable=True))
     status = ended.status if ended else 0
     said: dict[str, Value] = {
         "test_command": spec.test, "exit_code": status, "head_sha": head,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock, disk
+from standfast.effects.settling import perform
 from standfast.errors import StandfastError
 from standfast.files import run_log
 from standfast.git import Git
@@ -24,11 +25,13 @@ from standfast.protocol import checkpoints as cp
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from standfast.effects.settling import Effect
     from standfast.journal.author import Author
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
     from standfast.protocol.checkpoints import Record
     from standfast.protocol.documents import Value
+    from standfast.protocol.effects import Ended
     from standfast.protocol.lane_spec import Spec
     from standfast.protocol.lane_steps import Standing
 
@@ -91,12 +94,17 @@ def lease(journal: Journal, names: Sequence[str]) -> Iterator[None]:
 
 @contextmanager
 def recording(work: Work) -> Iterator[Writing]:
-    """One transaction, after which every face follows."""
+    """One transaction; the faces follow once something is waited for, or the lane's way ends."""
     with work.journal.writing() as tx:
         yield tx
         follow(tx, work.author)
         work.claim(tx)
+
+
+def see_to(work: Work, effect: Effect) -> Ended | None:
+    """Let an effect happen once, and wait for it; None where only a look at the world knows."""
     work.render()
+    return perform(work.journal, effect, work.author, work.tell).ended
 
 
 def step(
