@@ -1,0 +1,102 @@
+"""Kill -9 between any two facts of a lane: it goes on, nothing is lost, nothing is done twice."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lane_runs import LANE, Lane, build
+from standfast.errors import StandfastError
+from standfast.journal import reading
+from standfast.protocol import checkpoints as cp
+
+# Fails the first time, moves the base the second time, and tells of every run.
+AGENT = """echo "agent $STANDFAST_ATTEMPT" >> "$LEDGER"
+test "$STANDFAST_ATTEMPT" = 2 || exit 1
+echo made > made.txt
+cd "$MAIN" && echo other > other.txt && git add other.txt && git commit -qm other
+"""
+MOST_FACTS = 60
+
+
+@pytest.fixture
+def lane(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lane:
+    made = build(tmp_path)
+    monkeypatch.setenv("LEDGER", str(tmp_path / "ledger"))
+    monkeypatch.setenv("MAIN", str(made.repo))
+    return made
+
+
+def begin(lane: Lane) -> list[str]:
+    words = ("--retries", "1", "--test", 'echo tests >> "$LEDGER"', "--merge", "no-ff")
+    return lane.argv("run", *LANE, "--runner", AGENT, "--task", lane.task("one"), *words)
+
+
+def facts(lane: Lane) -> int:
+    journal = lane.journal()
+    try:
+        return reading.last_seq(journal)
+    except StandfastError:
+        return 0
+    finally:
+        journal.close()
+
+
+def killed_after(lane: Lane, argv: list[str], count: int) -> bool:
+    """Run it until the journal holds *count* facts, and kill it; False if it was done before."""
+    with subprocess.Popen(
+        argv,
+        cwd=lane.repo,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        while process.poll() is None:
+            if facts(lane) >= count:
+                os.kill(process.pid, signal.SIGKILL)
+        return process.returncode == -signal.SIGKILL
+
+
+def assert_done_once(lane: Lane, ledger: Path) -> None:
+    assert ledger.read_text(encoding="utf-8").splitlines() == ["agent 1", "agent 2", "tests"]
+    subjects = lane.git("log", "--first-parent", "--format=%s", "main").splitlines()
+    assert subjects[1:] == ["other", "first"]
+    assert subjects[0].startswith("Merge lane SL-1 of P1")
+    assert lane.git("rev-list", "--count", "main") == "4"
+    assert lane.show("main", "made.txt") == "made"
+    assert lane.git("status", "--porcelain") == ""
+    assert not lane.tree.exists()
+    assert lane.records()[cp.PRE_PR]["status"] == cp.COMPLETE
+
+
+@pytest.mark.req("CKP-11", "CKP-04", "EFF-01")
+def test_lane_killed_after_each_of_its_facts_in_turn_is_done_once(
+    lane: Lane, tmp_path: Path
+) -> None:
+    """One life after another, each killed one fact later than the one before: every gap is hit."""
+    argv, kills = begin(lane), 0
+    for count in range(1, MOST_FACTS):
+        if not killed_after(lane, argv, count):
+            break
+        kills += 1
+
+    done = lane.resume()
+
+    assert done.returncode == 0, done.stderr
+    assert_done_once(lane, tmp_path / "ledger")
+    assert kills >= 12
+
+
+@pytest.mark.req("CKP-11", "EFF-01")
+@pytest.mark.parametrize("count", range(2, 30, 3))
+def test_lane_killed_once_anywhere_is_done_by_one_resume(
+    lane: Lane, tmp_path: Path, count: int
+) -> None:
+    killed_after(lane, begin(lane), count)
+
+    done = lane.resume()
+
+    assert done.returncode == 0, done.stderr
+    assert_done_once(lane, tmp_path / "ledger")
