@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -613,3 +614,36 @@ def test_second_caller_of_a_lane_leaves_and_says_who_has_it(lane: Lane, tmp_path
     assert [each.returncode for each in second] == [lane_errors.LaneBusy.exit_status] * 2
     assert str(first.pid) in second[0].stderr
     assert first.returncode == 0
+
+
+# What `status` says of lanes.
+
+
+def test_status_tells_lanes_that_are_at_work_stopped_or_in_need_of_somebody(
+    lane: Lane, tmp_path: Path
+) -> None:
+    lane.run("echo bad > made.txt; echo oh >&2; exit 3", "--retries", "1")
+    said = lane.standfast("status").stdout
+    assert "NEEDS YOU  r1/P1/SL-1  failed, run 2 of 2: " in said
+    shown = json.loads(lane.standfast("status", "--json").stdout)
+    assert shown["lanes"][0]["state"] == "needs_you"
+    assert any("r1/P1/SL-1" in each["problem"] for each in shown["needs_you"])
+
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    other = ("--run-id", "r2", "--phase", "P1", "--lane", "SL-2")
+    runner = f"echo x > '{fifo}'; cat '{fifo}' > /dev/null"
+    words = ("run", *other, "--runner", runner, "--task", lane.task("two"))
+    with subprocess.Popen(lane.argv(*words), cwd=lane.repo, stderr=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL) as process:  # fmt: skip
+        fifo.read_text(encoding="utf-8")
+        running = lane.standfast("status").stdout
+        os.kill(process.pid, signal.SIGKILL)
+    stopped = lane.standfast("status").stdout
+    fifo.write_text("go on\n", encoding="utf-8")
+    done = lane.call("resume", *other)
+
+    assert "RUNNING  r2/P1/SL-2  let the agent work (two)" in running
+    assert "STOPPED  r2/P1/SL-2  next: let the agent work (two)" in stopped
+    assert done.returncode == 0, done.stderr
+    assert "SL-2" not in lane.standfast("status").stdout

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from standfast.protocol.lane_spec import Spec
 
 SPECIFIED, STEP = "lane.specified", "lane.step"
+ANY = "SELECT 1 FROM cells WHERE key >= 'lane:' AND key < 'lane;' LIMIT 1"
 
 
 def specify(tx: Writing, spec: Spec, author: Author) -> None:
@@ -58,6 +59,14 @@ def find(journal: Journal, names: Sequence[str]) -> Spec | None:
     except NothingFound:
         return None
     return None if found is None else lane_spec.read(found[0])
+
+
+def every(journal: Journal) -> list[Spec]:
+    """Every lane of ours, the newest last."""
+    rows = journal.query(
+        "SELECT value FROM cells WHERE key >= 'lane:' AND key < 'lane;' ORDER BY seq"
+    )
+    return [lane_spec.read(json.loads(str(row[0]))) for row in rows]
 
 
 def standing(journal: Journal, spec: Spec) -> Standing:

@@ -75,13 +75,22 @@ def _digest(names: Sequence[str]) -> str:
     return sha256("/".join(names).encode()).hexdigest()[:32]
 
 
+def _lock(journal: Journal, names: Sequence[str]) -> str:
+    return os.path.join(journal.folder, FOLDER, f"{_digest(names)}.lock")
+
+
+def is_taken(journal: Journal, names: Sequence[str]) -> bool:
+    """Whether somebody takes this lane on at the moment."""
+    path = _lock(journal, names)
+    return os.path.lexists(path) and bool(lock_holders(path))
+
+
 @contextmanager
 def lease(journal: Journal, names: Sequence[str]) -> Iterator[None]:
     """One at a time may take a lane on; whoever comes second is told who has it."""
-    folder = os.path.join(journal.folder, FOLDER)
     disk.make_folder(journal.folder)
-    disk.make_folder(folder)
-    path = os.path.join(folder, f"{_digest(names)}.lock")
+    disk.make_folder(os.path.join(journal.folder, FOLDER))
+    path = _lock(journal, names)
     fd = locks.open_lock(path)
     try:
         if not locks.try_lock(fd):

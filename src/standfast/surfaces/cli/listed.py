@@ -8,7 +8,7 @@ from standfast import clock
 from standfast.clients import alive
 from standfast.journal import passed
 from standfast.protocol.text import one_line
-from standfast.surfaces.cli import doubts, plans_listed
+from standfast.surfaces.cli import doubts, lanes_listed, plans_listed
 from standfast.wake import sessions
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Known(NamedTuple):
     plans: tuple[Plan, ...] = ()
     passed: tuple[tuple[object, ...], ...] = ()
     doubts: tuple[Left, ...] = ()
+    lanes: tuple[lanes_listed.Shown, ...] = ()
 
 
 def gather(context: Context, subdir: str, *, everything: bool) -> Known:
@@ -52,6 +53,7 @@ def gather(context: Context, subdir: str, *, everything: bool) -> Known:
         plans=plans_listed.gather(context),
         passed=tuple(passed.recent(ask, now)),
         doubts=doubts.gather(context),
+        lanes=lanes_listed.gather(context),
     )
 
 
@@ -83,6 +85,7 @@ def rows(context: Context, known: Known) -> list[str]:
     parts = [
         doubts.rows(context, known.doubts),
         table([("NEEDS YOU", file, words) for file, words in _put_back(known)], ("bad", "strong")),
+        *lanes_listed.rows(context, known.lanes),
         *plans_listed.rows(context, known.plans),
         table(off, ("bad",)),
         table(lost, ("bad", "strong")),
@@ -98,7 +101,8 @@ def needs(context: Context, known: Known) -> list[dict[str, object]]:
         {"code": None, "problem": words, "file": file, "line": None}
         for file, words in _put_back(known)
     ]
-    return [*doubts.needs(known.doubts), *put_back, *plans_listed.needs(context, known.plans)]
+    mine = [*doubts.needs(known.doubts), *lanes_listed.needs(known.lanes)]
+    return [*mine, *put_back, *plans_listed.needs(context, known.plans)]
 
 
 def _put_back(known: Known) -> list[tuple[str, str]]:
@@ -135,6 +139,7 @@ def as_dict(known: Known) -> dict[str, object]:
             for facts, why, at in known.gaps
         ],
         "sessions": [_session_dict(session) for session in known.sessions],
+        "lanes": [lanes_listed.as_dict(lane) for lane in known.lanes],
         "documents": [plans_listed.as_dict(plan) for plan in known.plans],
     }
 

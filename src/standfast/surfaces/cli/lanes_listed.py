@@ -1,0 +1,77 @@
+"""The lanes that `status` lists: at work, stopped in the middle, or in need of somebody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.journal import lane_steps as told
+from standfast.protocol import checkpoints as cp
+from standfast.protocol.lane_steps import Do, decide
+from standfast.protocol.text import one_line
+
+if TYPE_CHECKING:
+    from standfast.protocol.lane_steps import Standing
+    from standfast.surfaces.cli.context import Context
+
+_WORDS = 100
+NEEDS, RUNNING, STOPPED = "NEEDS YOU", "RUNNING", "STOPPED"
+
+
+class Shown(NamedTuple):
+    """One lane that is not done."""
+
+    name: str
+    state: str
+    stage: str
+    words: str
+
+
+def gather(context: Context) -> tuple[Shown, ...]:
+    """Every lane of ours that is not done; where there never was one, nothing is loaded."""
+    if not context.journal.query(told.ANY):
+        return ()
+    every = (told.standing(context.journal, spec) for spec in told.every(context.journal))
+    return tuple(_shown(context, lane) for lane in every if decide(lane).do is not Do.NOTHING)
+
+
+def _shown(context: Context, lane: Standing) -> Shown:
+    from standfast.run.working import is_taken
+
+    name = "/".join(lane.spec.names)
+    newest = max(lane.marks.items(), key=lambda item: item[1].seq, default=None)
+    stage, mark = newest if newest is not None else (cp.BEFORE, None)
+    runs = f", run {lane.retries + 1} of {lane.spec.retries + 1}" if lane.spec.retries else ""
+    if is_taken(context.journal, lane.spec.names):
+        return Shown(name, RUNNING, stage, f"{_doing(lane)}{runs}")
+    if mark is not None and mark.status in (cp.FAILED, cp.BLOCKED):
+        why = one_line(str(mark.record.get("notes") or ""), _WORDS)
+        return Shown(name, NEEDS, stage, f"{mark.status}{runs}: {why}")
+    return Shown(name, STOPPED, stage, f"next: {_doing(lane)}; `standfast lane resume` goes on")
+
+
+def _doing(lane: Standing) -> str:
+    following = decide(lane)
+    task = f" ({following.task.name})" if following.task else ""
+    return f"{following.do}{task}"
+
+
+def rows(context: Context, found: tuple[Shown, ...]) -> list[str]:
+    """A line for each, those that need somebody first."""
+    table = context.screen.table
+    mine = [(each.state, each.name, each.words) for each in found if each.state == NEEDS]
+    rest = [(each.state, each.name, each.words) for each in found if each.state != NEEDS]
+    return [table(mine, ("bad", "strong")), table(rest, ("good", "strong"))]
+
+
+def needs(found: tuple[Shown, ...]) -> list[dict[str, object]]:
+    """Those that need somebody, beside what else does."""
+    return [
+        {"code": None, "problem": f"{each.name}: {each.words}", "file": None, "line": None}
+        for each in found
+        if each.state == NEEDS
+    ]
+
+
+def as_dict(shown: Shown) -> dict[str, object]:
+    """What `status --json` prints of one."""
+    return {**shown._asdict(), "state": shown.state.lower().replace(" ", "_")}
