@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk, process
 from standfast.errors import GitFailed
-from standfast.git import Git, contents, standing
+from standfast.git import Git, checked_ref, contents, standing
 from standfast.git.durable import sync_all
 from standfast.lane_errors import BranchTaken, InTheWay, LaneBusy
 
@@ -47,31 +47,35 @@ class _Place(NamedTuple):
 def add(git: Git, path: str | Path, branch: str, start: str) -> None:
     """Have a worktree at *path* with *branch* in it, made at *start* if there is none yet."""
     whole = os.path.realpath(path)
-    place = _Place(git, git.common_directory(), whole, branch)
+    place = _Place(git, git.common_directory(), whole, checked_ref(branch))
     _exclude(place.common)
-    own = _own_folder(place)
-    if own is None:
-        _make(place, start)
-        own = _own_folder(place)
-        if own is None:
-            raise GitFailed("git made a worktree, but it is not there", file=whole)
-    elif _is_whole(place, own):
-        return
-    else:
+    lock = place.common / "refs" / "heads" / f"{branch}.lock"
+    if os.path.lexists(lock):
+        _wait(place, [lock])
+    own = _own_folder(place) or _make(place, start)
+    if own is not None:
+        if _is_whole(place, own):
+            return
         _go_on(place, own, start)
-    _finish(place, own)
+    _finish(place)
 
 
-def _make(place: _Place, start: str) -> None:
+def _make(place: _Place, start: str) -> Path | None:
+    """Have git make it; gives the folder of one that somebody else made meanwhile."""
     _make_room(place)
     told = ("worktree", "add", "--quiet", "--lock", "--reason", place.mark)
     try:
         place.git.write(*told, "-b", place.branch, "--", place.path, start)
     except GitFailed:
+        _wait(place, [])
+        own = _own_folder(place)
+        if own is not None:
+            return own
         if place.git.resolve(f"refs/heads/{place.branch}") is None:
             raise
         _refuse_taken(place)
         place.git.write(*told, "--", place.path, place.branch)
+    return None
 
 
 def _refuse_taken(place: _Place) -> None:
@@ -112,11 +116,11 @@ def _own_folder(place: _Place) -> Path | None:
 
 
 def _is_own(place: _Place, own: Path) -> bool:
+    if standing.read_line(own / "locked") == place.mark:
+        return True
     back = standing.read_line(own / "gitdir")
     if back:
         return os.path.realpath(os.path.dirname(back)) == place.path
-    if standing.read_line(own / "locked") == place.mark:
-        return True
     head = standing.read_line(own / "HEAD")
     if head == f"ref: refs/heads/{place.branch}":
         return True
@@ -163,7 +167,7 @@ def _refuse_lost(place: _Place, own: Path) -> None:
 
 
 def _go_on(place: _Place, own: Path, start: str) -> None:
-    _wait(place, own)
+    _wait(place, [path for path in own.iterdir() if path.suffix == ".lock"])
     if place.git.resolve(f"refs/heads/{place.branch}") is None:
         none = "0" * len(start)
         place.git.write("update-ref", f"refs/heads/{place.branch}", start, none)
@@ -185,13 +189,12 @@ def _go_on(place: _Place, own: Path, start: str) -> None:
     door.write("reset", "--hard", "--quiet")
 
 
-def _wait(place: _Place, own: Path) -> None:
-    """The git of a caller that died may still be at it."""
-    ref = place.common / "refs" / "heads" / f"{place.branch}.lock"
-    busy = standing.clear((own / "index.lock", own / "HEAD.lock", ref), place.path)
+def _wait(place: _Place, locks: list[Path]) -> None:
+    """The git of a caller that died may still be at it; what one left that died too is swept."""
     at_it = standing.gone(lambda: process.called_with(place.mark))
-    if busy or at_it:
-        raise LaneBusy(busy or f"process {at_it[0]} makes the worktree", file=place.path)
+    busy = f"process {at_it[0]} makes the worktree" if at_it else standing.clear(locks)
+    if busy is not None:
+        raise LaneBusy(busy, file=place.path)
 
 
 def _refuse_others(door: Git, path: str) -> None:
@@ -208,8 +211,11 @@ def _refuse_others(door: Git, path: str) -> None:
             raise InTheWay(f"somebody's file is there: {name!r:.200}", file=path)
 
 
-def _finish(place: _Place, own: Path) -> None:
+def _finish(place: _Place) -> None:
     """Everything but the files is durable, and only then the mark goes."""
+    own = _own_folder(place)
+    if own is None:
+        raise GitFailed("git made a worktree, but it is not there", file=place.path)
     heads = place.common / "refs" / "heads"
     sync_all(
         [

@@ -52,8 +52,10 @@ def advance(git: Git, branch: str, old: str, new: str) -> None:
     at = git.resolve(ref)
     if at is not None and git.is_ancestor(new, at):
         return
-    if at != old or not git.is_ancestor(old, new):
+    if at != old:
         raise BaseMoved(f"{branch} is at {at or 'no commit'}, not at {old}")
+    if not git.is_ancestor(old, new):
+        raise BaseMoved(f"{branch} is at {old}, from where no way leads forward to {new}")
     _refuse_rebased(git, branch)
     places = _checkouts(git, branch, old, new)
     for place in places:
@@ -140,8 +142,8 @@ def _is_known(place: _Checkout, change: _Change) -> bool:
 def _bring_forward(place: _Checkout) -> None:
     try:
         _write_files(place)
-    except GitFailed as error:
-        _undo(place, error)
+    except GitFailed:
+        _undo(place)
         try:
             _write_files(place)
         except GitFailed as again:
@@ -154,15 +156,15 @@ def _write_files(place: _Checkout) -> None:
     place.git.write("read-tree", "-m", "-u", place.old, place.new)
 
 
-def _undo(place: _Checkout, error: GitFailed) -> None:
-    """Git says no: take back what a call that was killed wrote, if it is that which stops it."""
+def _undo(place: _Checkout) -> None:
+    """Git says no: perhaps only to times, or to what a call that was killed had written."""
     there = [each for each in place.changes if _is_there(place, each)]
     _refuse(place, [each.name for each in there if not _is_known(place, each)])
     left = [each for each in there if each.new and not _is_old(place, each)]
-    if not left:
-        raise BaseRefused(error.problem, file=place.top) from error
-    _unlink(place.top, [each.name for each in left])
-    contents.restore(place.git, [each.name for each in place.changes if each.old], place.old)
+    if left:
+        _unlink(place.top, [each.name for each in left])
+        contents.restore(place.git, [each.name for each in place.changes if each.old], place.old)
+    place.git.ask("update-index", "-q", "--refresh")
 
 
 def _is_there(place: _Checkout, change: _Change) -> bool:
@@ -214,9 +216,11 @@ def _move(git: Git, ref: str, old: str, new: str) -> None:
     try:
         git.write("update-ref", "-m", _WORDS, ref, new, old)
     except GitFailed as error:
-        if git.resolve(ref) == old:
+        at = git.resolve(ref)
+        if at == old:
             raise
-        raise BaseMoved(f"{ref} was moved meanwhile") from error
+        if at is None or not git.is_ancestor(new, at):  # else the git of a dead caller did it
+            raise BaseMoved(f"{ref} was moved meanwhile") from error
     git.make_durable(objects_since_ns=_NEVER_NS)
 
 
