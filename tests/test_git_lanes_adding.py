@@ -1,11 +1,13 @@
 """A worktree is made, or what was begun is finished; nothing of anybody's is written over."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 import git_lanes
 from git_lanes import BRANCH, FILES, Repo
+from standfast.errors import BadName
 from standfast.git import worktrees
 from standfast.lane_errors import BranchTaken, InTheWay
 
@@ -116,3 +118,102 @@ def test_a_folder_that_somebody_filled_where_a_worktree_was_is_in_the_way(made: 
         add(made)
 
     assert git_lanes.contents(made.lane) == {"a": b"mine"}
+
+
+# After a power cut.
+
+SMALL = ("gitdir", "HEAD", "commondir", "locked")
+
+
+def begin(repo: Repo) -> Path:
+    """A worktree that was made but for the last step: its mark is still there."""
+    add(repo)
+    own = repo.top / ".git/worktrees/SL-1"
+    os.rename(own / "standfast", own / "locked")
+    return own
+
+
+@pytest.mark.req("REL-01")
+@pytest.mark.parametrize("lost", [*((name,) for name in SMALL), SMALL, ("index",), ()], ids=str)
+@pytest.mark.parametrize("is_linked", [True, False])
+def test_files_of_gits_own_that_a_power_cut_emptied_are_put_right(
+    made: Repo, lost: tuple[str, ...], *, is_linked: bool
+) -> None:
+    own = begin(made)
+    for path in (*(own / name for name in lost), *([] if is_linked else [made.lane / ".git"])):
+        os.truncate(path, 0)
+    os.truncate(made.lane / "a", 3)
+    os.truncate(made.lane / "bytes", 0)
+    (made.lane / "empty").unlink()
+    if lost == SMALL and is_linked:
+        os.truncate(made.lane / ".git", 0)  # no power cut empties all but this one
+
+    add(made)
+
+    check(made)
+
+
+@pytest.mark.req("REL-01")
+def test_a_branch_that_a_power_cut_took_is_made_again(made: Repo) -> None:
+    begin(made)
+    (made.top / ".git/refs/heads" / BRANCH).unlink()
+
+    add(made)
+
+    check(made)
+
+
+def test_an_empty_link_that_nothing_belongs_to_is_no_hindrance(made: Repo) -> None:
+    made.lane.mkdir(parents=True)
+    (made.lane / ".git").write_bytes(b"")
+
+    add(made)
+
+    check(made)
+
+
+def test_a_file_that_somebody_put_into_a_worktree_before_it_was_whole_is_in_the_way(
+    made: Repo,
+) -> None:
+    begin(made)
+    git_lanes.write(made.lane, {"a": b"mine\n"})
+
+    with pytest.raises(InTheWay, match="'a'"):
+        add(made)
+
+    assert (made.lane / "a").read_bytes() == b"mine\n"
+
+
+@pytest.mark.parametrize("reason", [(), ("--reason", "mine")])
+def test_a_worktree_that_a_person_locked_is_left_alone(made: Repo, reason: tuple[str, ...]) -> None:
+    add(made)
+    made.git("worktree", "lock", *reason, str(made.lane))
+    git_lanes.write(made.lane, {"a": None, "bytes": b"mine\n"})
+    made.git("add", "bytes", cwd=made.lane)
+    before = (git_lanes.contents(made.lane), made.status(made.lane))
+
+    add(made)
+
+    assert before == (git_lanes.contents(made.lane), made.status(made.lane))
+    assert "locked" in made.git("worktree", "list", "--porcelain")
+
+
+def test_what_was_staged_in_a_worktree_that_is_gone_is_not_forgotten(made: Repo) -> None:
+    add(made)
+    git_lanes.write(made.lane, {"a": b"staged\n"})
+    made.git("add", "a", cwd=made.lane)
+    made.lane.rename(made.top.parent / "away")
+
+    with pytest.raises(InTheWay, match="staged"):
+        add(made)
+
+    (made.lane / ".git").unlink()
+    made.lane.rmdir()
+    (made.top.parent / "away").rename(made.lane)
+    assert made.status(made.lane) == ["M  a"]
+
+
+@pytest.mark.parametrize("branch", ["-x", "", "a\nb"])
+def test_a_branch_that_git_could_misread_is_refused(made: Repo, branch: str) -> None:
+    with pytest.raises(BadName):
+        worktrees.add(made.door, made.lane, branch, made.head())

@@ -175,3 +175,107 @@ def test_a_git_that_waits_for_an_editor_keeps_its_lock(
         os.close(gate)
     assert person.returncode == 0
     assert made.git("log", "-1", "--format=%s") == "words"
+
+
+# After a power cut, or a death that left half of it.
+
+
+@pytest.mark.req("REL-01")
+@pytest.mark.parametrize("is_indexed", [True, False], ids=["index written", "index old"])
+@pytest.mark.parametrize("left", [0, 5, None], ids=["empty", "cut off", "missing"])
+def test_files_that_were_cut_off_are_written_whole(
+    made: Repo, left: int | None, *, is_indexed: bool
+) -> None:
+    index = made.top / ".git/index"
+    before = index.read_bytes()
+    made.git("read-tree", "-m", "-u", "main", "lane")
+    if not is_indexed:
+        index.write_bytes(before)
+    for name in ("a", "bytes", "new/file"):
+        if left is None:
+            (made.top / name).unlink()
+        else:
+            os.truncate(made.top / name, left)
+    git_lanes.write(made.top, {"deep/er/b": FILES["deep/er/b"]})  # its end did not last
+
+    advance(made)
+
+    assert made.head("main") == made.head("lane")
+    assert git_lanes.contents(made.top) == wanted()
+    assert made.status() == []
+
+
+@pytest.mark.parametrize("is_indexed", [True, False], ids=["index written", "index old"])
+def test_what_a_person_wrote_after_a_death_stays(made: Repo, *, is_indexed: bool) -> None:
+    index = made.top / ".git/index"
+    before = index.read_bytes()
+    made.git("read-tree", "-m", "-u", "main", "lane")
+    if not is_indexed:
+        index.write_bytes(before)
+    git_lanes.write(made.top, {"bytes": b"mine\n", "deep/er/b": b"mine too\n"})
+    files = git_lanes.contents(made.top)
+
+    if is_indexed:
+        advance(made)
+        assert sorted(made.status()) == [" M bytes", "?? deep/"]
+    else:
+        with pytest.raises(BaseRefused, match="bytes"):
+            advance(made)
+        assert made.head("main") != made.head("lane")
+
+    assert git_lanes.contents(made.top) == files
+
+
+def test_files_whose_times_alone_changed_do_not_stop_it(made: Repo) -> None:
+    for name in FILES:
+        os.utime(made.top / name, (1, 1))
+
+    advance(made)
+
+    assert made.status() == []
+
+
+@pytest.mark.parametrize("mode", ["true", "input"])
+def test_ends_of_lines_that_git_converts_are_known(tmp_path: Path, mode: str) -> None:
+    repo = git_lanes.build(tmp_path, {"text": b"one\ntwo\n"})
+    repo.git("config", "core.autocrlf", mode)
+    repo.git("rm", "-q", "--cached", "text")
+    repo.git("reset", "-q", "--hard")
+    old = repo.head()
+    repo.git("checkout", "-q", "-b", "lane")
+    git_lanes.write(repo.top, {"text": b"one\r\nTWO\r\n" * 9})
+    repo.git("commit", "-q", "-a", "-m", "lane")
+    new = repo.head()
+    repo.git("checkout", "-q", "main")
+    index = (repo.top / ".git/index").read_bytes()
+    repo.git("read-tree", "-m", "-u", "main", "lane")
+    (repo.top / ".git/index").write_bytes(index)
+    os.truncate(repo.top / "text", 7)
+
+    advancing.advance(repo.door, "main", old, new)
+
+    assert repo.head("main") == new
+    assert repo.status() == []
+
+
+def test_a_missing_checkout_does_not_stop_it(made: Repo, tmp_path: Path) -> None:
+    made.git("checkout", "-q", "--detach")
+    made.git("worktree", "add", "-q", str(tmp_path / "other"), "main")
+    (tmp_path / "other").rename(tmp_path / "away")
+
+    advance(made)
+
+    assert made.head("main") == made.head("lane")
+
+
+def test_a_submodule_is_moved_on_and_never_entered(made: Repo) -> None:
+    old = made.head("main")
+    made.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},inner")
+    made.git("commit", "-q", "-m", "inner")
+    made.git("branch", "-f", "lane")
+    made.git("reset", "-q", "--hard", old)
+
+    advance(made)
+
+    assert made.head("main") == made.head("lane")
+    assert made.status() == []

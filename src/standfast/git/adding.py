@@ -40,6 +40,10 @@ class _Place(NamedTuple):
         return f"standfast makes it: {self.path}"
 
     @property
+    def ref_lock(self) -> Path:
+        return self.common / "refs" / "heads" / f"{self.branch}.lock"
+
+    @property
     def link(self) -> Path:
         return Path(self.path, ".git")
 
@@ -49,10 +53,7 @@ def add(git: Git, path: str | Path, branch: str, start: str) -> None:
     whole = os.path.realpath(path)
     place = _Place(git, git.common_directory(), whole, checked_ref(branch))
     _exclude(place.common)
-    lock = place.common / "refs" / "heads" / f"{branch}.lock"
-    if os.path.lexists(lock):
-        _wait(place, [lock])
-    own = _own_folder(place) or _make(place, start)
+    own = _look(place) or _make(place, start)
     if own is not None:
         if _is_whole(place, own):
             return
@@ -61,14 +62,18 @@ def add(git: Git, path: str | Path, branch: str, start: str) -> None:
 
 
 def _make(place: _Place, start: str) -> Path | None:
-    """Have git make it; gives the folder of one that somebody else made meanwhile."""
-    _make_room(place)
+    """Have git make it; gives the folder of one that a git left behind made meanwhile."""
+    if not _is_free(place):
+        own = _wait(place)  # it may be about to take its files away, or have made it
+        if own is not None:
+            return own
+        _refuse_another(place)
+    disk.forget(str(place.link))
     told = ("worktree", "add", "--quiet", "--lock", "--reason", place.mark)
     try:
         place.git.write(*told, "-b", place.branch, "--", place.path, start)
     except GitFailed:
-        _wait(place, [])
-        own = _own_folder(place)
+        own = _wait(place)
         if own is not None:
             return own
         if place.git.resolve(f"refs/heads/{place.branch}") is None:
@@ -84,19 +89,20 @@ def _refuse_taken(place: _Place) -> None:
             raise BranchTaken(f"{place.branch} is checked out in {each.path}")
 
 
-def _make_room(place: _Place) -> None:
+def _refuse_another(place: _Place) -> None:
+    if not _is_free(place):
+        raise InTheWay("something is there that is not the lane's worktree", file=place.path)
+
+
+def _is_free(place: _Place) -> bool:
     """Only an empty folder, or the mere link of a worktree that was never made, may be there."""
-    path = Path(place.path)
-    if not os.path.lexists(path):
-        return
-    if path.is_dir() and not path.is_symlink():
-        names = os.listdir(path)
-        if not names:
-            return
-        if names == [".git"] and _leads_nowhere(place.link):
-            disk.forget(str(place.link))
-            return
-    raise InTheWay("something is there that is not the lane's worktree", file=place.path)
+    if not os.path.lexists(place.path):
+        return True
+    try:
+        names = os.listdir(place.path)
+    except OSError:
+        return False  # a file, or a folder that is not ours to read
+    return not names or (names == [".git"] and _leads_nowhere(place.link))
 
 
 def _leads_nowhere(link: Path) -> bool:
@@ -108,6 +114,29 @@ def _leads_nowhere(link: Path) -> bool:
 
 
 # Which folder of git's is the worktree's own.
+
+
+def _look(place: _Place) -> Path | None:
+    """Git's folder; if it was only begun, or its files are gone, then nobody is at it any more."""
+    own = _own_folder(place)
+    if own is None and not os.path.lexists(place.ref_lock):
+        return None
+    if own is None or _is_begun(place, own) or not os.path.lexists(place.link):
+        return _wait(place)
+    return own
+
+
+def _wait(place: _Place) -> Path | None:
+    """The git of a caller that died may still be at it; what one left that died too is swept."""
+    at_it = standing.gone(lambda: process.called_with(place.mark))
+    if at_it:
+        raise LaneBusy(f"process {at_it[0]} makes the worktree", file=place.path)
+    own = _own_folder(place)
+    locks = [] if own is None else [*own.glob("*.lock")]
+    busy = standing.clear((*locks, place.ref_lock))
+    if busy is not None:
+        raise LaneBusy(busy, file=place.path)
+    return own
 
 
 def _own_folder(place: _Place) -> Path | None:
@@ -167,7 +196,6 @@ def _refuse_lost(place: _Place, own: Path) -> None:
 
 
 def _go_on(place: _Place, own: Path, start: str) -> None:
-    _wait(place, [path for path in own.iterdir() if path.suffix == ".lock"])
     if place.git.resolve(f"refs/heads/{place.branch}") is None:
         none = "0" * len(start)
         place.git.write("update-ref", f"refs/heads/{place.branch}", start, none)
@@ -187,14 +215,6 @@ def _go_on(place: _Place, own: Path, start: str) -> None:
     door = Git(directory=Path(place.path), program=place.git.program)
     _refuse_others(door, place.path)
     door.write("reset", "--hard", "--quiet")
-
-
-def _wait(place: _Place, locks: list[Path]) -> None:
-    """The git of a caller that died may still be at it; what one left that died too is swept."""
-    at_it = standing.gone(lambda: process.called_with(place.mark))
-    busy = f"process {at_it[0]} makes the worktree" if at_it else standing.clear(locks)
-    if busy is not None:
-        raise LaneBusy(busy, file=place.path)
 
 
 def _refuse_others(door: Git, path: str) -> None:

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import GitFailed
-from standfast.git import Git, contents, standing
+from standfast.git import Git, contents, entries, standing
 from standfast.git.durable import object_paths, sync_all
 from standfast.git.snapshot import SUBMODULE
 from standfast.lane_errors import BaseMoved, BaseRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 _REBASES = ("rebase-merge/head-name", "rebase-apply/head-name")
 _WORDS = "standfast: fast-forward"
@@ -28,11 +28,11 @@ _NEVER_NS = 2**63
 
 
 class _Change(NamedTuple):
-    """A path that is not the same in the two commits; an object is None where there is none."""
+    """A path that is not the same in the two commits; an object is empty where there is none."""
 
     name: str
-    old: str | None
-    new: str | None
+    old: str
+    new: str
     mode: str
 
 
@@ -51,6 +51,7 @@ def advance(git: Git, branch: str, old: str, new: str) -> None:
     ref = f"refs/heads/{branch}"
     at = git.resolve(ref)
     if at is not None and git.is_ancestor(new, at):
+        _settle(git, branch)
         return
     if at != old:
         raise BaseMoved(f"{branch} is at {at or 'no commit'}, not at {old}")
@@ -63,16 +64,21 @@ def advance(git: Git, branch: str, old: str, new: str) -> None:
     for place in places:
         _bring_forward(place)
     _move(places[0].git if places else git, ref, old, new)
+    _settle(git, branch)
 
 
 def _checkouts(git: Git, branch: str, old: str, new: str) -> list[_Checkout]:
-    tops = [each.path for each in standing.listed(git) if each.branch == branch]
-    there = [top for top in tops if os.path.lexists(os.path.join(top, ".git"))]
-    changes = _changes(git, old, new) if there else []
+    tops = _tops(git, branch)
+    changes = _changes(git, old, new) if tops else []
     return [
         _Checkout(Git(directory=Path(top), program=git.program), top, old, new, changes)
-        for top in there
+        for top in tops
     ]
+
+
+def _tops(git: Git, branch: str) -> list[str]:
+    tops = [each.path for each in standing.listed(git) if each.branch == branch]
+    return [top for top in tops if os.path.lexists(os.path.join(top, ".git"))]
 
 
 def _changes(git: Git, old: str, new: str) -> list[_Change]:
@@ -100,9 +106,7 @@ def _refuse_rebased(git: Git, branch: str) -> None:
 def _refuse_others(place: _Checkout) -> None:
     """Look before anything is changed: at what is unfinished, and at files that git ignores."""
     home = place.git.git_directory()
-    busy = standing.clear((home / "index.lock", home / "HEAD.lock"), place.top)
-    if busy is not None:
-        raise BaseRefused(f"another git is at work: {busy}", file=place.top)
+    _clear((home / "index.lock", home / "HEAD.lock"), place.top)
     doing = standing.unfinished(place.git)
     if doing is not None:
         raise BaseRefused(f"{doing} is not finished there", file=place.top)
@@ -143,13 +147,26 @@ def _bring_forward(place: _Checkout) -> None:
     try:
         _write_files(place)
     except GitFailed:
-        _undo(place)
-        try:
-            _write_files(place)
-        except GitFailed as again:
-            raise BaseRefused(again.problem, file=place.top) from again
+        if not _is_indexed(place):
+            _try_again(place)
     _complete(place)
     contents.sync_files(place.top, [each.name for each in place.changes])
+
+
+def _try_again(place: _Checkout) -> None:
+    _undo(place)
+    try:
+        _write_files(place)
+    except GitFailed as error:
+        raise BaseRefused(error.problem, file=place.top) from error
+
+
+def _is_indexed(place: _Checkout) -> bool:
+    """Whether the index is the new one already: git wrote it after the files, and died."""
+    rows = entries(place.git.read("ls-files", "-z", "--stage", "--full-name"))
+    found = {name: (facts[0], facts[1]) for facts, name in rows}
+    wanted = {each.name: (each.mode, each.new) if each.new else None for each in place.changes}
+    return all(found.get(name) == at for name, at in wanted.items())
 
 
 def _write_files(place: _Checkout) -> None:
@@ -210,9 +227,7 @@ def _move(git: Git, ref: str, old: str, new: str) -> None:
     """The commits first: they may be somebody's, who did not sync them."""
     common = git.common_directory()
     sync_all(object_paths(common, _objects(git, old, new)))
-    busy = standing.clear((common / f"{ref}.lock",))
-    if busy is not None:
-        raise BaseRefused(f"another git is at work: {busy}")
+    _clear((common / f"{ref}.lock",))
     try:
         git.write("update-ref", "-m", _WORDS, ref, new, old)
     except GitFailed as error:
@@ -221,7 +236,22 @@ def _move(git: Git, ref: str, old: str, new: str) -> None:
             raise
         if at is None or not git.is_ancestor(new, at):  # else the git of a dead caller did it
             raise BaseMoved(f"{ref} was moved meanwhile") from error
-    git.make_durable(objects_since_ns=_NEVER_NS)
+
+
+def _settle(git: Git, branch: str) -> None:
+    """It is there: nobody finds a lock of a git that died, and a power cut changes nothing."""
+    _clear((git.common_directory() / "refs" / "heads" / f"{branch}.lock",))
+    doors = [Git(directory=Path(top), program=git.program) for top in _tops(git, branch)]
+    for door in doors:
+        _clear((door.git_directory() / "HEAD.lock",), str(door.directory))
+    for door in doors or [git]:
+        door.make_durable(objects_since_ns=_NEVER_NS)
+
+
+def _clear(locks: Collection[Path], top: str | None = None) -> None:
+    busy = standing.clear(locks, top)
+    if busy is not None:
+        raise BaseRefused(f"another git is at work: {busy}", file=top)
 
 
 def _objects(git: Git, old: str, new: str) -> list[str]:
