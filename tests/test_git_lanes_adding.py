@@ -204,13 +204,27 @@ def test_what_was_staged_in_a_worktree_that_is_gone_is_not_forgotten(made: Repo)
     made.git("add", "a", cwd=made.lane)
     made.lane.rename(made.top.parent / "away")
 
-    with pytest.raises(InTheWay, match="staged"):
-        add(made)
+    for _ in range(2):
+        with pytest.raises(InTheWay, match="staged"):
+            add(made)
 
-    (made.lane / ".git").unlink()
-    made.lane.rmdir()
     (made.top.parent / "away").rename(made.lane)
     assert made.status(made.lane) == ["M  a"]
+
+
+def test_a_worktree_of_somebodys_own_that_is_locked_without_a_word_loses_nothing(
+    made: Repo,
+) -> None:
+    made.git("worktree", "add", "-q", "-b", BRANCH, str(made.lane))
+    made.git("worktree", "lock", str(made.lane))
+    git_lanes.write(made.lane, {"a": b"mine\n"})
+
+    for _ in range(2):
+        with pytest.raises(InTheWay, match="'a'"):
+            add(made)
+
+    assert (made.lane / "a").read_bytes() == b"mine\n"
+    assert (made.top / ".git/worktrees/SL-1/locked").read_bytes() == b""
 
 
 @pytest.mark.parametrize("branch", ["-x", "", "a\nb"])

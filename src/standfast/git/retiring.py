@@ -33,7 +33,7 @@ def remove(git: Git, path: str | Path) -> str | None:
     link = Path(whole, ".git")
     if not os.path.lexists(link):
         return _forget(git, whole, own)
-    if standing.read_line(link) != f"gitdir: {own}":
+    if not standing.leads_to(link, own):
         return "something else is there now"
     return _retire(git, whole, own)
 
@@ -124,10 +124,17 @@ def _take_files(top: str, before: Mapping[str, tuple[int, ...]]) -> None:
     for name, seen in before.items():
         path = os.path.join(top, name)
         if _identity(path) == seen and not os.path.isdir(path):
-            os.unlink(path)
+            _unlink(path)
     for folder, _, _ in os.walk(top, topdown=False):
         if folder != top:
             _remove_if_empty(folder)
+
+
+def _unlink(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError as error:
+        raise disk.disk_error(error, path, "remove") from error
 
 
 def _remove_if_empty(folder: str) -> bool:
@@ -167,20 +174,13 @@ def _forget(git: Git, top: str, own: Path) -> str | None:
     lock = standing.read_line(own / "locked")
     if lock not in {None, _MARK}:
         return f"somebody locked it: {lock!r:.100}"
-    reason = _kept_by_git(git, own) or _staged(git, own)
+    reason = _kept_by_git(git, own)
+    name = standing.staged(git, own) if reason is None else None
+    if name is not None:
+        reason = f"something is staged in it: {name!r:.200}"
     if reason is None:
         disk.forget(str(own / "locked"))
         git.write("worktree", "remove", "--", top)
         disk.sync_folder(os.path.dirname(top))
         disk.sync_folder(str(git.common_directory()))
     return reason
-
-
-def _staged(git: Git, own: Path) -> str | None:
-    head = git.resolve(f"worktrees/{own.name}/HEAD")
-    if head is None or not os.path.lexists(own / "index"):
-        return None
-    given = {"GIT_INDEX_FILE": str(own / "index")}
-    door = Git(directory=git.directory, program=git.program, variables=given)
-    staged = door.read("diff-index", "--cached", "--name-only", "-z", head)
-    return f"something is staged in it: {_first(staged)!r:.200}" if staged else None

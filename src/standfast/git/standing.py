@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk, process
 from standfast.errors import TooLarge, UnsafePath
+from standfast.git import Git
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-
-    from standfast.git import Git
 
 _UNFINISHED = {
     "MERGE_HEAD": "a merge",
@@ -53,11 +52,20 @@ def read_list(text: str) -> Iterator[Listed]:
 
 def own_folder(common: Path, path: str) -> Path | None:
     """Where git keeps what belongs to the worktree at *path* alone."""
-    for folder in folders(common):
-        back = read_line(folder / "gitdir")
-        if back and os.path.realpath(os.path.dirname(back)) == path:
-            return folder
-    return None
+    return next((folder for folder in folders(common) if way_back(folder) == path), None)
+
+
+def way_back(own: Path) -> str | None:
+    """The worktree that a folder of git's says it belongs to; newer gits may say it relatively."""
+    said = read_line(own / "gitdir")
+    return os.path.realpath(os.path.join(own, os.path.dirname(said))) if said else None
+
+
+def leads_to(link: Path, own: Path) -> bool:
+    """Whether the link at the top of a worktree leads to this folder of git's."""
+    said = read_line(link) or ""
+    target = said.removeprefix("gitdir: ")
+    return target != said and os.path.realpath(link.parent / target) == os.path.realpath(own)
 
 
 def folders(common: Path) -> list[Path]:
@@ -75,6 +83,17 @@ def read_line(file: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError, TooLarge, UnsafePath):
         return None
     return os.fsdecode(data.strip(b"\0").removesuffix(b"\n"))
+
+
+def staged(git: Git, own: Path) -> str | None:
+    """A file that is staged in a worktree whose files may be gone; None if there is none."""
+    head = git.resolve(f"worktrees/{own.name}/HEAD")
+    if head is None or not os.path.lexists(own / "index"):
+        return None
+    given = {"GIT_INDEX_FILE": str(own / "index")}
+    door = Git(directory=git.directory, program=git.program, variables=given)
+    said = door.read("diff-index", "--cached", "--name-only", "-z", head)
+    return os.fsdecode(said.split(b"\0")[0]) if said else None
 
 
 def unfinished(git: Git) -> str | None:
