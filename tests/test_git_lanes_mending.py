@@ -72,6 +72,30 @@ def test_a_loss_that_the_index_does_not_see_is_found(made: Repo) -> None:
     assert git_lanes.contents(made.lane) == FILES
 
 
+def test_a_submodule_is_left_alone(made: Repo) -> None:
+    made.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},inner", cwd=made.lane)
+    made.git("commit", "-q", "-m", "inner", cwd=made.lane)
+    made.git("init", "-q", "-b", "main", str(made.lane / "inner"))
+    made.git("commit", "-q", "--allow-empty", "-m", "other", cwd=made.lane / "inner")
+    os.truncate(made.lane / "a", 0)
+
+    names = worktrees.mend(lane(made), time.time_ns())
+
+    assert names == ["a"]
+    assert made.status(made.lane) == [" M inner"]
+
+
+def test_files_that_a_sparse_checkout_leaves_out_stay_out(made: Repo) -> None:
+    made.git("sparse-checkout", "set", "--no-cone", "/a", cwd=made.lane)
+    os.truncate(made.lane / "a", 0)
+
+    names = worktrees.mend(lane(made), time.time_ns())
+
+    assert names == ["a"]
+    assert git_lanes.contents(made.lane) == {"a": FILES["a"]}
+    assert worktrees.remove(made.door, made.lane) is None
+
+
 def test_a_folder_without_its_link_is_not_taken_for_the_repository_around_it(made: Repo) -> None:
     (made.lane / ".git").unlink()
     os.truncate(made.top / "a", 0)

@@ -543,3 +543,17 @@ def test_who_works_in_a_folder_or_has_a_file_open_is_told_without_ourselves(tmp_
         assert process.having_open(file) == [os.getpid()]
         assert held.fileno() > 0
     assert process.working_in(tmp_path) == process.having_open(tmp_path / "none") == []
+
+
+def test_programs_are_found_by_name_and_folder_and_by_an_argument(tmp_path: Path) -> None:
+    argv = ["cat", "-", f"{tmp_path}/one argument"]
+    with subprocess.Popen(argv, cwd=tmp_path, stdin=subprocess.PIPE, stderr=-3) as someone:
+        while process.programs_in("cat", tmp_path) != [someone.pid]:
+            assert someone.poll() is None  # it is not yet what it is to become
+
+        assert process.called_with(argv[2]) == [someone.pid]
+        assert process.called_with("one argument") == []
+        assert process.programs_in("dog", tmp_path) == []
+        someone.communicate()
+
+    assert process.called_with(argv[2]) == process.programs_in("cat", tmp_path) == []

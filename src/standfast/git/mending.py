@@ -27,17 +27,19 @@ def mend(git: Git, before_ns: int) -> list[str]:
     missing = {name for name, how in broken.items() if how == "D"}
     left_out = contents.skipped(git) if missing else set()
     names = [
-        name for name in broken if name not in left_out and _touched_ns(top, name) <= before_ns
+        name for name in broken if name not in left_out and _is_of_checkout(top, name, before_ns)
     ]
     contents.restore(git, names, "HEAD")
     contents.sync_files(top, names)
     return names
 
 
-def _touched_ns(top: str, name: str) -> int:
-    """When somebody last touched a file, or the folder that it is missing from."""
+def _is_of_checkout(top: str, name: str, before_ns: int) -> bool:
+    """Nobody touched the file since, or the folder that it is missing from; submodules stay."""
     path = os.path.join(top, name)
+    if os.path.isdir(path) and not os.path.islink(path):
+        return False
     while not os.path.lexists(path) and path != top:
         path = os.path.dirname(path)
     facts = os.lstat(path)
-    return max(facts.st_mtime_ns, facts.st_ctime_ns)
+    return max(facts.st_mtime_ns, facts.st_ctime_ns) <= before_ns
