@@ -121,6 +121,32 @@ def test_a_persons_file_that_would_be_written_over_is_named_and_nothing_moves(
     assert before == (made.head("main"), git_lanes.contents(made.top), made.status())
 
 
+@pytest.mark.parametrize(
+    ("mine", "named"), [({"new": b"mine\n"}, "'new'"), ({"now/x.log": b"mine\n"}, "'now/x.log'")]
+)
+def test_an_ignored_file_is_not_lost_where_a_folder_becomes_a_file_or_the_other_way(
+    tmp_path: Path, mine: dict[str, bytes | None], named: str
+) -> None:
+    repo = git_lanes.build(tmp_path, {"now/file": b"1\n", ".gitignore": b"*.log\n"})
+    old = repo.head()
+    repo.git("checkout", "-q", "-b", "lane")
+    repo.git("rm", "-q", "now/file")
+    new = repo.commit({"now": b"a file\n", "new/file": b"2\n"})
+    repo.git("checkout", "-q", "main")
+    (repo.top / ".git/info/exclude").write_text("/new\n", "utf-8")
+    git_lanes.write(repo.top, mine)
+    before = git_lanes.contents(repo.top)
+
+    with pytest.raises(BaseRefused, match=named):
+        advancing.advance(repo.door, "main", old, new)
+
+    assert git_lanes.contents(repo.top) == before
+    git_lanes.write(repo.top, dict.fromkeys(mine))
+    advancing.advance(repo.door, "main", old, new)
+    assert repo.status() == []
+    assert (repo.top / "now").read_bytes() == b"a file\n"
+
+
 def test_an_unfinished_merge_is_not_disturbed(made: Repo) -> None:
     made.git("checkout", "-q", "-b", "third")
     made.commit({"third": b"3"})

@@ -20,7 +20,7 @@ from standfast.git.snapshot import SUBMODULE
 from standfast.lane_errors import BaseMoved, BaseRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
 _REBASES = ("rebase-merge/head-name", "rebase-apply/head-name")
 _WORDS = "standfast: fast-forward"
@@ -110,8 +110,9 @@ def _refuse_others(place: _Checkout) -> None:
     doing = standing.unfinished(place.git)
     if doing is not None:
         raise BaseRefused(f"{doing} is not finished there", file=place.top)
-    added = [each for each in place.changes if not each.old]
-    _refuse(place, [each.name for each in added if _is_somebodys(place, each)])
+    added = [each for each in place.changes if not each.old and each.mode != SUBMODULE]
+    found = (_somebodys(place, each) for each in added)
+    _refuse(place, sorted({name for name in found if name is not None}))
 
 
 def _refuse(place: _Checkout, names: list[str]) -> None:
@@ -120,11 +121,30 @@ def _refuse(place: _Checkout, names: list[str]) -> None:
         raise BaseRefused(f"it would write over {names[0]!r:.200}{more}", file=place.top)
 
 
-def _is_somebodys(place: _Checkout, change: _Change) -> bool:
+def _somebodys(place: _Checkout, change: _Change) -> str | None:
+    """What stands where a new file is to be, in its folders' places or below it; None: nothing."""
+    names = {each.name for each in place.changes}
     path = os.path.join(place.top, change.name)
-    if not os.path.lexists(path) or change.mode == SUBMODULE:
-        return False
-    return not _is_known(place, change)
+    if _is_folder(path):
+        below = (os.path.relpath(each, place.top) for each in _files_below(path))
+        return next((name for name in below if name not in names), None)
+    if os.path.lexists(path):
+        return None if _is_known(place, change) else change.name
+    above = os.path.dirname(change.name)
+    while above and not os.path.lexists(os.path.join(place.top, above)):
+        above = os.path.dirname(above)
+    is_fine = above in {"", *names} or _is_folder(os.path.join(place.top, above))
+    return None if is_fine else above
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    for at, folders, names in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(at, name))]
+        yield from (os.path.join(at, name) for name in (*names, *links))
 
 
 def _is_known(place: _Checkout, change: _Change) -> bool:
