@@ -13,7 +13,7 @@ from conftest import Cli
 from effect_desk import Desk, cut_short, kill_all, until
 from standfast import process
 from standfast.effects.answering import say
-from standfast.effects.folder import EXIT, STARTED
+from standfast.effects.folder import EXIT, OUT, STARTED
 from standfast.effects.settling import Effect, perform
 from standfast.errors import BadName, NothingFound
 from standfast.journal.author import USER, Author
@@ -90,6 +90,23 @@ def test_secret_in_a_command_line_is_not_shown(desk: Desk, cli: Cli) -> None:
         shown = cli(*words, cwd=desk.root).stdout
         assert KEY in shown
         assert secret not in shown
+
+
+@pytest.mark.req("EFF-02")
+def test_last_words_are_kept_with_the_answer_and_the_raw_ones_go(desk: Desk) -> None:
+    secret = "sk-ant-api03-" + "Qx7" * 25
+    folder = desk.folder(KEY)
+    folder.write_order(desk.order(KEY, "exit 0"))
+    folder.reserve()
+    folder.start("")
+    Path(folder.at(OUT)).write_text(f"{'x' * 5000}\nhere: {secret}\nlast\n", encoding="utf-8")
+    say(desk.journal, KEY, Verdict.DONE, PERSON)
+    asked = "SELECT payload ->> 'out' FROM events WHERE kind = 'effect.settled'"
+    out = str(desk.journal.query(asked)[0][0])
+
+    assert out.endswith("\nlast\n")
+    assert secret not in out
+    assert sorted(os.listdir(folder.path)) == [STARTED]
 
 
 @pytest.mark.req("EFF-02")

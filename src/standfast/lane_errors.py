@@ -31,6 +31,14 @@ class NotInDoubt(StandfastError):
     remedy = "See `standfast ps`."
 
 
+class NotBegun(StandfastError):
+    """A command could not be begun; nothing of it was run."""
+
+    code = "SF140"
+    exit_status = 104
+    remedy = "Mend what is named (`df` shows whether a disk is full), then call this again."
+
+
 # Rollback.
 
 

@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from standfast import clock
 from standfast.effects.folder import MARK, STARTED, SUP, TREE, Folder, Order
 from standfast.errors import NothingFound
+from standfast.lane_errors import NotBegun
 from standfast.process import lock_holders
 from standfast.protocol.effects import Ended, Step, decide, key
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
 
     from standfast.journal.author import Author
     from standfast.journal.store import Journal
 
 _LOOK_AGAIN_S = 0.01
+_WORDS = 1_000
 _SPARED_S = 30.0  # what a tree without a supervisor may need beyond its own time
 
 
@@ -49,19 +52,24 @@ def run(
 ) -> Outcome:
     """The end of an effect: as recorded, or of the one that runs, or of the one begun now."""
     folder = Folder(journal.folder, key(order.key))
-    while True:
-        recorded = find(journal, order.key)
-        step = decide(folder.look(recorded=recorded is not None))
-        if step is Step.USE and recorded is not None:
-            return recorded
-        if step is Step.RECORD:
-            _record(journal, folder, order.key, author)
-        elif step is Step.WAIT:
-            _wait(folder, order, tell)
-        elif step is Step.BEGIN:
-            _begin(journal, folder, order, author, kind)
-        elif step is Step.SETTLE:
-            return Outcome(None)
+    supervisor = None
+    try:
+        while True:
+            recorded = find(journal, order.key)
+            step = decide(folder.look(recorded=recorded is not None))
+            if step is Step.USE and recorded is not None:
+                return recorded
+            if step is Step.RECORD:
+                _record(journal, folder, order.key, author)
+            elif step is Step.WAIT:
+                _wait(folder, order, tell)
+            elif step is Step.BEGIN:
+                _refuse_hopeless(supervisor, order.key)
+                supervisor = _begin(journal, folder, order, author, kind)
+            elif step is Step.SETTLE:
+                return Outcome(None)
+    finally:
+        _let_go(supervisor)
 
 
 def find(journal: Journal, name: str) -> Outcome | None:
@@ -88,42 +96,64 @@ def _record(journal: Journal, folder: Folder, name: str, author: Author) -> None
     folder.clear()
 
 
-def _begin(journal: Journal, folder: Folder, order: Order, author: Author, kind: str) -> None:
-    """Journal the intent, then hand everything to a supervisor; who is not first does nothing."""
-    os.makedirs(folder.path, mode=0o700, exist_ok=True)
-    sup = folder.take(SUP)
-    if sup is None:
+def _refuse_hopeless(supervisor: subprocess.Popen[bytes] | None, name: str) -> None:
+    """One that gave up before it began anything said why; one that was killed may have a heir."""
+    if supervisor is None or supervisor.wait() <= 0 or supervisor.stderr is None:
         return
+    said = supervisor.stderr.read(_WORDS).decode("utf-8", "replace").strip()
+    raise NotBegun(f"`{name}` could not be begun: {said or 'its supervisor gave up'}")
+
+
+def _begin(
+    journal: Journal, folder: Folder, order: Order, author: Author, kind: str
+) -> subprocess.Popen[bytes] | None:
+    """Journal the intent, then hand everything to a supervisor; who is not first does nothing."""
+    try:
+        os.makedirs(folder.path, mode=0o700, exist_ok=True)
+        sup = folder.take(SUP)
+    except OSError as error:
+        raise NotBegun(f"`{order.key}` could not be begun: {error.strerror}") from error
+    if sup is None:
+        return None
     try:
         if os.path.lexists(folder.at(STARTED)):
-            return  # it was begun while we came for the lock
+            return None  # it was begun while we came for the lock
         told = {"key": order.key, "kind": kind, "argv": order.argv, "cwd": order.cwd}
         journal.append("effect.intended", told, author)
         folder.write_order(order)
-        _spawn(folder, sup)
+        return _spawn(folder, sup)
     finally:
         os.close(sup)
 
 
-def _spawn(folder: Folder, sup: int) -> None:
+def _spawn(folder: Folder, sup: int) -> subprocess.Popen[bytes]:
     import subprocess
 
     environ = {name: value for name, value in os.environ.items() if name != MARK}
     module = "standfast.effects.supervisor"
-    started = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-I", "-m", module, folder.path, str(sup)],
         cwd=os.sep,
         env=environ,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,  # says why nothing was begun: a full disk takes no file for it
         start_new_session=True,
         pass_fds=(sup,),
+        bufsize=0,
     )
-    _supervisors.append(started)  # reaped with the next one: a zombie holds no lock
 
 
-_supervisors: list[Any] = []
+_left: list[subprocess.Popen[bytes]] = []
+
+
+def _let_go(supervisor: subprocess.Popen[bytes] | None) -> None:
+    """It ends without us; those that have are taken leave of. A zombie holds no lock."""
+    if supervisor is not None:
+        if supervisor.stderr is not None:
+            supervisor.stderr.close()
+        _left.append(supervisor)
+    _left[:] = [each for each in _left if each.poll() is None]
 
 
 def _wait(folder: Folder, order: Order, tell: Callable[[str], None]) -> None:
@@ -132,7 +162,6 @@ def _wait(folder: Folder, order: Order, tell: Callable[[str], None]) -> None:
     told = False
     while folder.is_alive():
         clock.pause(_LOOK_AGAIN_S)
-        _supervisors[:] = [each for each in _supervisors if each.poll() is None]
         if not told and clock.monotonic_ns() / 1e9 > until:
             pids = sorted({*lock_holders(folder.at(TREE)), *folder.strays()})
             holders = ", ".join(map(str, pids))

@@ -2,8 +2,8 @@
 
 `order.json` is written once, before anything. `sup` is locked by the supervisor, `tree` by the
 command and everything it starts. Whoever creates `started` may begin the command, once and for
-all. `exit.json` appears whole or not at all. `out` and `err` are what it says, not redacted:
-they go as soon as their ends are in the journal.
+all. `exit.json` appears whole or not at all, in the `room` that was taken for it. `out` and `err`
+are what it says, not redacted: they go as soon as their ends are in the journal.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 FOLDER = "effects"
 ORDER, SUP, TREE, STARTED, EXIT = "order.json", "sup", "tree", "started", "exit.json"
-OUT, ERR = "out", "err"
+OUT, ERR, ROOM = "out", "err", "room"
 MARK = "STANDFAST_EFFECT"
 _LIMIT = 16 * 1024 * 1024
+_RECORD = 64 * 1024  # bytes that an exit record may take
 
 
 class Order(NamedTuple):
@@ -139,9 +140,23 @@ class Folder:
         except OSError as error:
             raise disk.disk_error(error, self.at(name), act="read") from error
 
+    def reserve(self) -> None:
+        """Take room for the exit record: the command may fill the disk."""
+        fd = disk.open_regular(self.at(ROOM), os.O_WRONLY | os.O_CREAT)
+        try:
+            disk.write_all(fd, bytes(_RECORD))
+        finally:
+            os.close(fd)
+
     def write_exit(self, ended: Ended) -> None:
-        """Leave the exit record, whole and durable."""
-        disk.replace(self.at(EXIT), json.dumps(ended._asdict()).encode())
+        """Leave the exit record, whole and durable, in the room that was kept for it."""
+        data = json.dumps(ended._asdict(), ensure_ascii=False).encode("utf-8", "replace")
+        fd = disk.open_regular(self.at(ROOM), os.O_WRONLY | os.O_CREAT)
+        disk.write_all(fd, data)
+        os.ftruncate(fd, len(data))
+        disk.sync_and_close(fd)
+        os.rename(self.at(ROOM), self.at(EXIT))
+        disk.sync_folder(self.path)
 
     def start(self, who: str) -> bool:
         """Use up the right to begin the command; False where it is used up already."""
@@ -149,12 +164,16 @@ class Folder:
             disk.create(self.at(STARTED), who.encode())
         except FileExistsError:
             return False
-        disk.sync_folder(self.path)
+        try:
+            disk.sync_folder(self.path)
+        except OSError:
+            disk.forget(self.at(STARTED))  # nothing was begun: nobody need be asked about it
+            raise
         return True
 
     def clear(self) -> None:
         """What it said is in the journal as far as it is kept: the raw words go."""
-        for name in (OUT, ERR, ORDER):
+        for name in (OUT, ERR, ROOM, ORDER):
             try:
                 disk.forget(self.at(name))
             except (OSError, StandfastError):

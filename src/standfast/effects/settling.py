@@ -10,9 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.effects import door
+from standfast.effects.folder import ERR, OUT, Folder
+from standfast.effects.streams import last_words
 from standfast.errors import NothingFound, WrongUsage
 from standfast.lane_errors import EffectInDoubt
 from standfast.protocol.effects import Probe, Verdict, attempt_of, settle
+from standfast.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,15 +83,20 @@ def _ask(journal: Journal, order: Order, kind: str, author: Author) -> None:
 def answer(journal: Journal, key: str, verdict: Verdict, author: Author, *, by: str) -> Verdict:
     """Journal what is done about an effect in doubt; the first answer counts, and is handed back.
 
-    Two may answer at once: both look inside the transaction.
+    Two may answer at once: both look inside the transaction. Its last words go with the answer,
+    and the raw ones go away.
     """
     if verdict is Verdict.ASK:
         raise WrongUsage("an answer is that it took effect, or that it is to be begun again")
+    folder = Folder(journal.folder, key)
+    said = {name: redact(last_words(folder.at(name))) for name in (OUT, ERR)}
     with journal.writing() as tx:
         found = tx.execute(_VERDICT, (f"effect.settled:{key}",))
         if found:
             return Verdict[str(found[0][0])]
-        tx.append("effect.settled", {"key": key, "verdict": verdict.name, "by": by}, author)
+        told = {"key": key, "verdict": verdict.name, "by": by, **said}
+        tx.append("effect.settled", told, author)
+    folder.clear()
     return verdict
 
 

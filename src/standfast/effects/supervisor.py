@@ -16,11 +16,11 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from standfast import process
-from standfast.effects.folder import ERR, MARK, OUT, TREE, Folder
+from standfast import disk, process
+from standfast.effects.folder import ERR, MARK, OUT, ROOM, TREE, Folder
 from standfast.effects.lasting import made_durable
 from standfast.effects.streams import Stream
-from standfast.errors import ProgramMissing
+from standfast.errors import ProgramMissing, StandfastError
 from standfast.journal import locks
 from standfast.protocol.effects import Ended
 from standfast.redact import redact
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from standfast.effects.folder import Order
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
-_LOOK_AGAIN_S = 0.1
+_LOOK_AGAIN_S, _SOON_S = 0.05, 0.005  # soon: what it says without end fills a disk in no time
 _GRACE_S = 2.0
 _NOT_FOUND = 127
+NOT_BEGUN = 3
 _FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -43,17 +44,24 @@ def main(path: str, sup: str) -> int:
     """Supervise the effect in a folder; the lock comes with us and goes with us."""
     os.set_inheritable(int(sup), False)  # noqa: FBT003  # the command must not have it
     folder = Folder.at_path(path)
-    order = folder.read_order()
-    tree = locks.take(folder.at(TREE))
+    try:
+        supervision = _prepared(folder)
+    except (OSError, StandfastError, ValueError, TypeError) as error:
+        disk.forget(folder.at(ROOM))  # others need what little there is
+        sys.stderr.write(getattr(error, "problem", None) or str(error))
+        return NOT_BEGUN
+    if supervision is not None:
+        supervision.see_to_end()
+    return 0
+
+
+def _prepared(folder: Folder) -> Supervision | None:
+    """Everything that can fail before the right to begin is used up; None: it is used up."""
+    supervision = Supervision(folder, folder.read_order())
+    folder.reserve()
     _adopt_orphans()
     me = process.identify()
-    if not folder.start("" if me is None else me.as_text()):
-        return 0
-    supervision = Supervision(folder, order)
-    ended = supervision.run(tree)
-    os.close(tree)
-    folder.write_exit(made_durable(order, supervision.began_ns, ended))
-    return 0
+    return supervision if folder.start("" if me is None else me.as_text()) else None
 
 
 def _adopt_orphans() -> None:
@@ -70,20 +78,26 @@ class Supervision:
     def __init__(self, folder: Folder, order: Order) -> None:
         self.folder = folder
         self.order = order
-        self.mark = f"{MARK}={folder.mark}"
+        self._tree = locks.take(folder.at(TREE))
         self.streams = [Stream(folder.at(name), order.cap) for name in (OUT, ERR)]
         self.began_ns = time.time_ns()
         self._began = time.monotonic()
         self._asked_to_end = 0
 
-    def run(self, tree: int) -> Ended:
+    def see_to_end(self) -> None:
+        """Run the command, and leave the record of its end once what it wrote will last."""
+        ended = self.run()
+        os.close(self._tree)
+        self.folder.write_exit(made_durable(self.order, self.began_ns, ended))
+
+    def run(self) -> Ended:
         """Run the command to its end, whichever it is."""
         wake, bell = os.pipe()
         os.set_blocking(bell, False)
         signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         try:
-            child = self._spawn(tree)
+            child = self._spawn()
         except (OSError, ProgramMissing) as error:
             said = getattr(error, "problem", None) or str(error)
             return self._ended("not started", _NOT_FOUND)._replace(err=said)
@@ -97,7 +111,7 @@ class Supervision:
             how = "signal"
         return self._ended(how, status)._replace(left=left)
 
-    def _spawn(self, tree: int) -> subprocess.Popen[bytes]:
+    def _spawn(self) -> subprocess.Popen[bytes]:
         import subprocess
 
         order = self.order
@@ -111,7 +125,7 @@ class Supervision:
                 stdout=self.streams[0].fd,
                 stderr=self.streams[1].fd,
                 start_new_session=True,
-                pass_fds=(tree,),
+                pass_fds=(self._tree,),
             )
 
     def _forward(self, number: int, _frame: FrameType | None) -> None:
@@ -125,11 +139,12 @@ class Supervision:
     def _watch(self, child: subprocess.Popen[bytes], wake: int) -> str:
         """Wait for its end, its time, or a word from outside; what it says is kept in bounds."""
         until = self._began + self.order.timeout_s
+        pause = _SOON_S
         while not _is_over(child.pid):
-            select.select([wake], [], [], _LOOK_AGAIN_S)
+            select.select([wake], [], [], pause)
             _drain(wake)
-            for stream in self.streams:
-                stream.bound()
+            was_loud = any([stream.bound() for stream in self.streams])  # noqa: C419  # both
+            pause = _SOON_S if was_loud else _LOOK_AGAIN_S
             if time.monotonic() >= until:
                 return "timeout"
             if self._asked_to_end and time.monotonic() >= self._patience(until):
@@ -156,10 +171,9 @@ class Supervision:
         return left
 
     def _members(self, child: subprocess.Popen[bytes]) -> list[int]:
-        found = process.surrounded_by(self.mark.encode())
-        if not _is_over(child.pid) and child.pid not in found:
-            found.append(child.pid)
-        return [pid for pid in found if not _is_over(pid)]
+        """All that lives of it: by its environment, and whatever became a child of ours."""
+        found = {child.pid, *self.folder.strays(), *process.descendants()}
+        return [pid for pid in sorted(found) if not _is_over(pid)]
 
     def _ended(self, how: str, status: int) -> Ended:
         out, err = self.streams

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from standfast.errors import ProgramMissing, ProgramTimedOut
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 PROC = Path("/proc")
 MACHINE_ID_FILES = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
@@ -388,6 +388,28 @@ def _line() -> list[int]:
         except OSError:
             break
     return found
+
+
+def descendants() -> list[int]:
+    """The processes that this one began, and those that they began, as far as they can be seen."""
+    parents = dict(_with_parents())
+    found, more = {os.getpid()}, {os.getpid()}
+    while more:
+        more = {pid for pid, parent in parents.items() if parent in more} - found
+        found |= more
+    return sorted(found - {os.getpid()})
+
+
+def _with_parents() -> Iterator[tuple[int, int]]:
+    """Every process that has not ended, and its parent: who has ended has no children."""
+    for pid in _pids():
+        try:
+            text = _text_of(PROC / str(pid) / "stat")
+        except OSError:
+            continue
+        seen = read_proc_stat(text)
+        if seen is not None and not seen.is_over:
+            yield pid, read_parent(text)
 
 
 def read_parent(text: str) -> int:
