@@ -60,6 +60,17 @@ def test_making_it_again_leaves_an_agents_work_alone(made: Repo) -> None:
     assert git_lanes.contents(made.lane) == before
 
 
+def test_lock_of_a_git_that_was_cut_off_while_it_made_the_branch_is_taken_away(made: Repo) -> None:
+    lock = made.top / ".git" / "refs" / "heads" / f"{BRANCH}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.touch()
+
+    add(made)
+
+    check(made)
+    assert not lock.exists()
+
+
 def test_a_branch_that_is_there_is_taken_as_it_is(made: Repo) -> None:
     start = made.head()
     made.git("branch", BRANCH)
