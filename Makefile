@@ -2,8 +2,9 @@
 VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
+MATRIX := build/matrix-venv
 
-.PHONY: help demo storm fuzz test check lint format bench docs lock clean
+.PHONY: help demo storm fuzz faults matrix test check lint format bench docs lock clean
 
 help:            ## what there is to make
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' Makefile | sed -E 's/:.*## /	/' | expand -t 10
@@ -20,6 +21,10 @@ fuzz: $(READY)   ## every parser, guided by coverage; ARGS="--seconds 600 --seed
 
 faults: $(READY) ## everything that could lose our data, tried: about 40 minutes, build/faults.json
 	@$(BIN)/python -m standfast.testing.faults $(ARGS)
+
+matrix:          ## lanes killed anywhere and resumed, beside DBOS and LangGraph: about half an hour, build/matrix.json
+	@tools/venv.sh $(MATRIX) requirements/dev.lock requirements/matrix.lock
+	@$(MATRIX)/bin/python -m standfast.testing.matrix $(ARGS)
 
 test: $(READY) lint   ## every test; ends with the requirement rows that were proved
 	@$(BIN)/python tools/run_tests.py
@@ -44,6 +49,7 @@ lock:            ## resolve the dependencies anew (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group dev pyproject.toml -o requirements/dev.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group bench -c requirements/dev.lock pyproject.toml -o requirements/bench.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group fuzz -c requirements/dev.lock pyproject.toml -o requirements/fuzz.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group matrix -c requirements/dev.lock pyproject.toml -o requirements/matrix.lock
 
 clean:           ## remove what make made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

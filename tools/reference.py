@@ -1,4 +1,4 @@
-"""Writes what is made: docs/reference/*.md, its schemas, reliability.md. `--check` compares."""
+"""Writes what is made: docs/reference/*.md, schemas, reliability, matrix. `--check` compares."""
 
 import json
 import os
@@ -12,7 +12,8 @@ from standfast.surfaces.cli import frame
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import reliability  # these two stand beside this file
+import matrix_page  # these stand beside this file
+import reliability
 import resumption_page
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
@@ -101,6 +102,7 @@ PAGES = {
     "resumption.schema.json": resumption_schema_text,
     "checkpoints.schema.json": checkpoints,
     "../reliability.md": reliability.page,
+    "../crash-matrix.md": matrix_page.page,
 }
 
 

@@ -1,0 +1,127 @@
+"""Whom kill -9 strikes: the orchestrator, its group, the supervisor, the tree, or all of them.
+
+From outside, as anybody's kill would. The orchestrator's number is known, the others are looked
+for in /proc by the mark of the trial.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from standfast import clock, process
+from standfast.testing.matrix.work import NAMES
+
+if TYPE_CHECKING:
+    from standfast.testing.matrix.work import Room
+
+ORCHESTRATOR, GROUP, SUPERVISOR, TREE, ALL = "orchestrator", "group", "supervisor", "tree", "all"
+SOUGHT = (SUPERVISOR, TREE)
+VICTIMS = (ORCHESTRATOR, GROUP, SUPERVISOR, TREE, ALL)
+_SUPERVISOR = b"standfast.effects.supervisor"
+_LOOK_AGAIN_S = 0.005
+
+
+@dataclass(slots=True)
+class Strike:
+    """One kill: whom it was meant for, whom it found, and where it was."""
+
+    victim: str
+    place: str = ""
+    supervised: bool = False  # it took the supervisor of an effect
+    effects: set[str] = field(default_factory=set)  # whose trees it took
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The processes of a trial beside its orchestrator."""
+
+    supervisors: tuple[int, ...]
+    tree: tuple[int, ...]
+    effects: frozenset[str]
+    everybody: tuple[int, ...]
+
+
+def look(room: Room) -> Seen:
+    """Who lives in a trial; a process between two states is nobody yet."""
+    words = {pid: _words(pid) for pid in process.surrounded_by(room.mark.encode())}
+    script = room.script.encode()
+    shells = {pid: w for pid, w in words.items() if w and os.path.basename(w[0]) == b"sh"}
+    roots = {pid for pid, w in shells.items() if any(script in word for word in w)}
+    named = (w[w.index(script) + 1].decode() for w in shells.values() if script in w[:-1])
+    return Seen(
+        supervisors=tuple(pid for pid, w in words.items() if _SUPERVISOR in w),
+        tree=tuple(sorted(roots | {pid for pid in words if _parent(pid) in roots})),
+        effects=frozenset(name for name in named if name in NAMES),
+        everybody=tuple(words),
+    )
+
+
+def strike(room: Room, orchestrator: int, victim: str) -> Strike:
+    """Kill; whoever was meant and is not there leaves it to the orchestrator."""
+    done = Strike(victim)
+    if victim in {GROUP, ALL}:
+        _send(-orchestrator)
+    if victim in {SUPERVISOR, TREE, ALL}:
+        _strike_others(room, victim, done)
+    if victim == ORCHESTRATOR or (victim in {SUPERVISOR, TREE} and not _found(done)):
+        done.victim = ORCHESTRATOR
+        _send(orchestrator)
+    return done
+
+
+def _found(done: Strike) -> bool:
+    return done.supervised or bool(done.effects)
+
+
+def _strike_others(room: Room, victim: str, done: Strike) -> None:
+    seen = look(room)
+    pids = {SUPERVISOR: seen.supervisors, TREE: seen.tree}.get(victim, seen.everybody)
+    for pid in sorted(pids, key=lambda pid: pid not in seen.supervisors):
+        _send(pid)
+    done.supervised = victim != TREE and bool(seen.supervisors)
+    done.effects = set(seen.effects) if victim != SUPERVISOR else set()
+    if victim == ALL:
+        end(room)
+
+
+def end(room: Room) -> None:
+    """Kill everybody of a trial, those too who began meanwhile."""
+    while pids := look(room).everybody:
+        for pid in pids:
+            _send(pid)
+        clock.pause(_LOOK_AGAIN_S)
+
+
+def wait(room: Room, seconds: float) -> bool:
+    """Until nothing of a trial lives; False if something still does after so long."""
+    until = clock.monotonic_ns() + int(seconds * 1e9)
+    while look(room).everybody:
+        if clock.monotonic_ns() > until:
+            return False
+        clock.pause(_LOOK_AGAIN_S)
+    return True
+
+
+def _send(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _words(pid: int) -> list[bytes]:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().split(b"\0")[:-1]
+    except OSError:
+        return []
+
+
+def _parent(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return process.identity.read_parent(file.read())
+    except OSError:
+        return 0
