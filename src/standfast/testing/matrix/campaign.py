@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.testing.matrix import striking, work
-from standfast.testing.matrix.places import LedgerPlaces
+from standfast.testing.matrix.places import EFFECT, LedgerPlaces
 from standfast.testing.matrix.trial import Plan, Told, Trial
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 MOST_KILLS = 3  # of one lane
 _LAST_S = 0.02  # how long the last place lasts: until the orchestrator has gone
-_SHORT_S = 0.01  # to look for somebody takes about as long
 _MORE = 2  # so many times the kills asked for, at most, until every interval was struck
 
 
@@ -132,11 +131,18 @@ class Campaign:
         if adaptive:
             hits = self.places()
             numbers.sort(key=lambda number: hits[way.labels[number]])
-        return [self._plan(number, way.widths[number]) for number in sorted(numbers[:count])]
+        return [self._plan(way.labels[number], number, way.widths[number], adaptive=adaptive)
+                for number in sorted(numbers[:count])]  # fmt: skip
 
-    def _plan(self, number: int, width: float) -> Plan:
-        """A moment in a place, and a victim; where there is little time, one known by number."""
-        is_short = width < _SHORT_S
-        victims = [each for each in self.arm.victims if not (is_short and each in striking.SOUGHT)]
-        return Plan(number, self._chance.uniform(0, width / 2 if is_short else width),
-                    self._chance.choice(victims))  # fmt: skip
+    def _plan(self, label: str, number: int, width: float, *, adaptive: bool) -> Plan:
+        """A moment in a place, and a victim that may be there then."""
+        may_run = not adaptive or label.startswith(EFFECT)
+        victims = [each for each in self.arm.victims if may_run or each not in striking.SOUGHT]
+        return Plan(number, self._moment(width, adaptive=adaptive), self._chance.choice(victims))
+
+    def _moment(self, width: float, *, adaptive: bool) -> float:
+        """So long after a place is reached; rather early where the place itself must be struck.
+
+        How long a place lasts differs from lane to lane.
+        """
+        return self._chance.uniform(0, width) * (self._chance.random() if adaptive else 1)

@@ -20,6 +20,7 @@ from standfast.journal import database
 from standfast.testing.matrix.work import LANE
 
 BEGIN = "(before the first)"
+EFFECT = "effect.intended"  # after it an effect is about to run, or runs
 _LINE = 3  # bytes of a line in the ledger: every name has two letters
 _TOLD = ("key", "step", "state", "stage", "status", "verdict", "path")
 _ATTEMPT = re.compile(r"(/\d+)?(#\d+)?$")

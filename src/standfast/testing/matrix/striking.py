@@ -23,6 +23,7 @@ SOUGHT = (SUPERVISOR, TREE)
 VICTIMS = (ORCHESTRATOR, GROUP, SUPERVISOR, TREE, ALL)
 _SUPERVISOR = b"standfast.effects.supervisor"
 _LOOK_AGAIN_S = 0.005
+_PATIENCE_NS = 500_000_000
 
 
 @dataclass(slots=True)
@@ -61,31 +62,35 @@ def look(room: Room) -> Seen:
 
 
 def strike(room: Room, orchestrator: int, victim: str) -> Strike:
-    """Kill; whoever was meant and is not there leaves it to the orchestrator."""
-    done = Strike(victim)
-    if victim in {GROUP, ALL}:
-        _send(-orchestrator)
-    if victim in {SUPERVISOR, TREE, ALL}:
-        _strike_others(room, victim, done)
-    if victim == ORCHESTRATOR or (victim in {SUPERVISOR, TREE} and not _found(done)):
-        done.victim = ORCHESTRATOR
+    """Kill; whoever is meant and does not come leaves it to the orchestrator."""
+    if victim in {ORCHESTRATOR, GROUP, ALL}:
+        _send(orchestrator if victim == ORCHESTRATOR else -orchestrator)
+    seen = look(room) if victim not in SOUGHT else _await(room, victim)
+    if victim in SOUGHT and not _meant(seen, victim):
         _send(orchestrator)
-    return done
-
-
-def _found(done: Strike) -> bool:
-    return done.supervised or bool(done.effects)
-
-
-def _strike_others(room: Room, victim: str, done: Strike) -> None:
-    seen = look(room)
-    pids = {SUPERVISOR: seen.supervisors, TREE: seen.tree}.get(victim, seen.everybody)
-    for pid in sorted(pids, key=lambda pid: pid not in seen.supervisors):
+        return Strike(ORCHESTRATOR)
+    for pid in sorted(_meant(seen, victim), key=lambda pid: pid not in seen.supervisors):
         _send(pid)
-    done.supervised = victim != TREE and bool(seen.supervisors)
-    done.effects = set(seen.effects) if victim != SUPERVISOR else set()
     if victim == ALL:
         end(room)
+    return Strike(
+        victim,
+        supervised=victim in {SUPERVISOR, ALL} and bool(seen.supervisors),
+        effects=set(seen.effects) if victim in {TREE, ALL} else set(),
+    )
+
+
+def _meant(seen: Seen, victim: str) -> tuple[int, ...]:
+    tree = seen.tree if seen.effects else ()  # one that has no name yet is awaited
+    return {SUPERVISOR: seen.supervisors, TREE: tree, ALL: seen.everybody}.get(victim, ())
+
+
+def _await(room: Room, victim: str) -> Seen:
+    """Look until the victim is there, for a moment: between two effects it is not."""
+    until = clock.monotonic_ns() + _PATIENCE_NS
+    while not _meant(seen := look(room), victim) and clock.monotonic_ns() < until:
+        clock.pause(_LOOK_AGAIN_S)
+    return seen
 
 
 def end(room: Room) -> None:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from standfast.testing.matrix.striking import Strike
     from standfast.testing.matrix.work import Room
 
-_TICK_S = 0.0003
+_TICK_S = 0.003
+_SOON_S = 0.0003  # the place to strike is the next, and may be a short one
 _LONGEST_LIFE_S = 60.0
 _MOST_LIVES = 12
 _LAST_WORDS = 2000
@@ -74,10 +75,10 @@ class Trial:
         for _ in range(_MOST_LIVES):
             life = self._start(words)
             status = self._live(life, waiting, planned, order)
-            if status == 0 or self.told.problems:
-                break
             if status > 0:
                 self._help(status)
+            if status == 0 or self.told.problems:
+                break
             words = self.arm.resume(self.room)
         else:
             self.told.problems.append(f"not done after {_MOST_LIVES} lives: {self._last_words()}")
@@ -118,8 +119,8 @@ class Trial:
             if clock.monotonic_ns() > until:
                 self.told.problems.append(f"stuck at {self.where.now()}: {self._last_words()}")
                 striking.end(self.room)
-            if not waiting or reached < waiting[0].index - 1:
-                clock.pause(_TICK_S)  # the place before the one to strike may last microseconds
+            is_near = bool(waiting) and reached >= waiting[0].index - 1
+            clock.pause(_SOON_S if is_near else _TICK_S)
         return int(life.returncode)
 
     def _strike(self, life: subprocess.Popen[bytes], plan: Plan) -> None:
