@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -46,6 +45,9 @@ class Seen:
     everybody: tuple[int, ...]
 
 
+_NOBODY = Seen((), (), frozenset(), ())
+
+
 def look(room: Room) -> Seen:
     """Who lives in a trial; a process between two states is nobody yet."""
     words = {pid: _words(pid) for pid in process.surrounded_by(room.mark.encode())}
@@ -63,14 +65,14 @@ def look(room: Room) -> Seen:
 
 def strike(room: Room, orchestrator: int, victim: str) -> Strike:
     """Kill; whoever is meant and does not come leaves it to the orchestrator."""
-    if victim in {ORCHESTRATOR, GROUP, ALL}:
-        _send(orchestrator if victim == ORCHESTRATOR else -orchestrator)
-    seen = look(room) if victim not in SOUGHT else _await(room, victim)
-    if victim in SOUGHT and not _meant(seen, victim):
-        _send(orchestrator)
+    if victim in {GROUP, ALL}:
+        os.killpg(orchestrator, signal.SIGKILL)  # nobody has waited for it: the number is its own
+    seen = _await(room, victim) if victim in SOUGHT else look(room) if victim == ALL else _NOBODY
+    if victim not in {GROUP, ALL} and not _meant(seen, victim):
+        os.kill(orchestrator, signal.SIGKILL)
         return Strike(ORCHESTRATOR)
     for pid in sorted(_meant(seen, victim), key=lambda pid: pid not in seen.supervisors):
-        _send(pid)
+        _send(room, pid)
     if victim == ALL:
         end(room)
     return Strike(
@@ -97,7 +99,7 @@ def end(room: Room) -> None:
     """Kill everybody of a trial, those too who began meanwhile."""
     while pids := look(room).everybody:
         for pid in pids:
-            _send(pid)
+            _send(room, pid)
         clock.pause(_LOOK_AGAIN_S)
 
 
@@ -111,22 +113,24 @@ def wait(room: Room, seconds: float) -> bool:
     return True
 
 
-def _send(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+def _send(room: Room, pid: int) -> None:
+    """Kill a process of this trial and no other: its number may be somebody else's by now."""
+    identity = process.identify(pid)
+    if identity is not None and room.mark.encode() in _read(pid, "environ").split(b"\0"):
+        process.send(identity, signal.SIGKILL)
 
 
 def _words(pid: int) -> list[bytes]:
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return file.read().split(b"\0")[:-1]
-    except OSError:
-        return []
+    return _read(pid, "cmdline").split(b"\0")[:-1]
 
 
 def _parent(pid: int) -> int:
+    return process.identity.read_parent(_read(pid, "stat").decode("utf-8", "replace"))
+
+
+def _read(pid: int, name: str) -> bytes:
     try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            return process.identity.read_parent(file.read())
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read()
     except OSError:
-        return 0
+        return b""
