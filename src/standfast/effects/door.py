@@ -11,7 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from standfast import clock
+from standfast import clock, disk
 from standfast.effects.folder import MARK, STARTED, SUP, TREE, Folder, Order
 from standfast.errors import NothingFound
 from standfast.lane_errors import NotBegun
@@ -58,6 +58,7 @@ def run(
             recorded = find(journal, order.key)
             step = decide(folder.look(recorded=recorded is not None))
             if step is Step.USE and recorded is not None:
+                folder.clear()  # whoever recorded it may have died right after
                 return recorded
             if step is Step.RECORD:
                 _record(journal, folder, order.key, author)
@@ -109,7 +110,8 @@ def _begin(
 ) -> subprocess.Popen[bytes] | None:
     """Journal the intent, then hand everything to a supervisor; who is not first does nothing."""
     try:
-        os.makedirs(folder.path, mode=0o700, exist_ok=True)
+        disk.make_folder(os.path.dirname(folder.path))
+        disk.make_folder(folder.path)
         sup = folder.take(SUP)
     except OSError as error:
         raise NotBegun(f"`{order.key}` could not be begun: {error.strerror}") from error

@@ -52,6 +52,8 @@ def perform(
     while True:
         order = effect.order._replace(key=attempt_of(effect.order.key, attempt))
         verdict = settled(journal, order.key)
+        if verdict is not None:
+            Folder(journal.folder, order.key).clear()  # whoever answered may have died right after
         if verdict is Verdict.DONE:
             return Done(None, attempt)
         if verdict is not Verdict.AGAIN:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from standfast import clock, process
 from standfast.errors import BadName, GitFailed, NotARepository, TooLarge, UnsafePath, WrongUsage
-from standfast.git import armour
+from standfast.git import armour, pushing
 from standfast.git.durable import durable_paths, sync_all
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ class Git:
     timeout_s: float = 60
     variables: Mapping[str, str] = field(default_factory=dict, compare=False)  # of armour.GIVEN
 
-    def read(self, *args: str) -> bytes:
+    def read(self, *args: str, stdin: bytes = b"") -> bytes:
         """Run a verb that only looks; it takes no locks and writes nothing, not even the index."""
-        return self._checked(self._look(args)).stdout
+        return self._checked(self._look(args, stdin)).stdout
 
     def write(self, *args: str, stdin: bytes = b"") -> bytes:
         """Run a verb that changes the repository, with git's own syncing switched fully on."""
@@ -58,6 +58,34 @@ class Git:
         if done.status != 1:
             self._checked(done)
         return done.status == 0, done.stdout
+
+    def push(self, remote: str, refspec: str) -> None:
+        """Send a commit to another repository, by the user's own ssh and passwords (pushing.py)."""
+        settings = {**self._settings(), **pushing.SETTINGS}
+        settings |= pushing.plain(remote, settings)
+        options = ("--quiet", "--atomic", "--force-with-lease", "--no-verify", "--no-signed")
+        argv = ("push", *options, "--end-of-options", checked_ref(remote), refspec)
+        own = pushing.trusted(pair for scope in pushing.SCOPES for pair in self._listed_in(scope))
+        env = armour.surroundings(os.environ, settings, may_lock=True, trusted=own)
+        done = process.run(
+            (self.program, *argv),
+            cwd=self.directory,
+            env={**env, **pushing.variables(os.environ)},
+            timeout_s=pushing.PATIENCE_S,
+        )
+        self._checked(done)
+
+    def _listed_in(self, scope: str) -> Iterator[tuple[str, str]]:
+        """The settings of one scope; there may be no file for it."""
+        done = self._run(("config", "--list", "-z", scope), armour.FIXED, may_lock=False)
+        for entry in os.fsdecode(done.stdout).split("\0")[:-1] if done.status == 0 else []:
+            key, _, value = entry.partition("\n")
+            yield key, value
+
+    def environment(self) -> dict[str, str]:
+        """The armour for a program that calls git itself: its variables, and nothing else."""
+        whole = armour.surroundings(os.environ, self._settings(), may_lock=False)
+        return {name: value for name, value in whole.items() if name.startswith("GIT_")}
 
     def head(self) -> str | None:
         """The commit that HEAD names, or None before the first; a damaged HEAD is an error."""
@@ -148,13 +176,13 @@ class Git:
 
     # How a call is made.
 
-    def _look(self, args: Sequence[str]) -> process.Finished:
+    def _look(self, args: Sequence[str], stdin: bytes = b"") -> process.Finished:
         verb, rest = _known(args, armour.READ_VERBS)
         form = armour.READING_FORM.get(verb)
         if form is not None and rest[:1] != (form,):
             raise WrongUsage(f"git {verb} only reads as `git {verb} {form}`")
         argv = (verb, *armour.READ_VERBS[verb], *rest)
-        return self._run(argv, self._settings(), may_lock=False)
+        return self._run(argv, self._settings(), stdin=stdin, may_lock=False)
 
     def _change(self, args: Sequence[str], stdin: bytes = b"") -> process.Finished:
         verb, rest = _known(args, armour.WRITE_VERBS)

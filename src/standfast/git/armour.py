@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping  # noqa: TC003  # the tables' types are documentation
+from collections.abc import Iterable, Mapping, Sequence  # noqa: TC003  # the tables' types are documentation
 from types import MappingProxyType
 
 from standfast.errors import GitFailed
@@ -56,6 +56,26 @@ KEPT_VARIABLES = frozenset(
     }
 )
 
+# What makes git work on one repository or index wherever it is called, as a hook of git is told.
+LEADING = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_QUARANTINE_PATH",
+        "GIT_REFLOG_ACTION",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+
 # What a caller of ours may add: an index of its own, and who signs a commit that nobody made.
 GIVEN = frozenset(
     {
@@ -84,6 +104,7 @@ FIXED: Mapping[str, str] = MappingProxyType(
         "core.editor": ":",
         "core.fsmonitor": "false",
         "core.hooksPath": os.devnull,
+        "core.ignoreStat": "false",
         "core.pager": "cat",
         "core.protectHFS": "true",
         "core.protectNTFS": "true",
@@ -157,6 +178,7 @@ NAMED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "remote.proxy": {"proxy": ""},
         "remote.receivepack": {"receivepack": "false"},
         "remote.uploadpack": {"uploadpack": "false"},
+        "remote.vcs": {"vcs": ""},
         "submodule.ignore": {"ignore": "dirty"},
         "submodule.update": {"update": "none"},
         "tar.command": {"command": "false"},
@@ -284,6 +306,7 @@ def surroundings(
     given: Mapping[str, str] = MappingProxyType({}),
     *,
     may_lock: bool,
+    trusted: Sequence[tuple[str, str]] = (),
 ) -> dict[str, str]:
     """Build git's environment: *own* without what steers git, plus the armour and what is GIVEN."""
     kept = {
@@ -296,11 +319,17 @@ def surroundings(
     kept["PATH"] = _absolute_only(own.get("PATH", os.defpath))
     if not may_lock:
         kept["GIT_OPTIONAL_LOCKS"] = "0"
-    for number, (key, value) in enumerate(settings.items()):
+    pairs = [*settings.items(), *trusted]
+    for number, (key, value) in enumerate(pairs):
         kept[f"GIT_CONFIG_KEY_{number}"] = key
         kept[f"GIT_CONFIG_VALUE_{number}"] = value
-    kept["GIT_CONFIG_COUNT"] = str(len(settings))
+    kept["GIT_CONFIG_COUNT"] = str(len(pairs))
     return kept
+
+
+def without_repository(own: Mapping[str, str]) -> dict[str, str]:
+    """An environment for programs in another worktree: without what leads git to the caller's."""
+    return {name: value for name, value in own.items() if name not in LEADING}
 
 
 def _absolute_only(path: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import WrongUsage
 from standfast.protocol import ids, stages
+from standfast.protocol.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,9 +100,25 @@ def check(spec: Spec) -> Spec:
         raise WrongUsage(f"a lane has 0 to {MOST_RETRIES} retries, not {spec.retries}")
     if spec.branch == spec.base:
         raise WrongUsage("the lane's branch cannot be the base branch itself")
+    _refuse_branch(spec.branch)
     if spec.lane == ids.NO_LANE:
         raise WrongUsage("`-` stands for a whole phase: a lane that is run has a name")
     return spec
+
+
+def _refuse_branch(name: str) -> None:
+    """What git takes for no branch is refused before anything is written down."""
+    parts = name.split("/")
+    bad = (
+        name in ("HEAD", "@")
+        or name.startswith("-")
+        or any(mark in name for mark in ("..", "@{", "\\"))
+        or set(name) & set(" ~^:?*[")
+        or any(not char.isprintable() for char in name)
+        or any(not part or part.startswith(".") or part.endswith((".lock", ".")) for part in parts)
+    )
+    if bad:
+        raise WrongUsage(f"`{one_line(name, 60)}` can be no branch")
 
 
 def differences(one: Spec, other: Spec) -> list[str]:

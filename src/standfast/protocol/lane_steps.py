@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from standfast.protocol.lane_spec import Spec, Task
 
 BEGUN, OK, FAILED = "begun", "ok", "failed"
-TESTS, MERGE, PR, RETIRE = "tests", "merge", "pr", "retire"
+TESTS, REBASE, MERGE, PR, RETIRE = "tests", "rebase", "merge", "pr", "retire"
 LOG_ENTRIES = 5
 LONGEST_ERROR, LONGEST_ENTRY, MOST_TOLD = 2000, 500, 60
 
 # Which stage a step leads to: a rollback to an earlier one makes it as if it had never been.
-_LEADS_TO = {MERGE: cp.PRE_PR, PR: cp.PRE_PR, RETIRE: cp.PRE_PR}
+_LEADS_TO = {REBASE: cp.PRE_PR, MERGE: cp.PRE_PR, PR: cp.PRE_PR, RETIRE: cp.PRE_PR}
 _ORDER = (cp.BEFORE, cp.STARTED, cp.TESTED, cp.PRE_PR)
 
 
@@ -77,6 +77,18 @@ def is_void(step: str, seq: int, rolled_back_to: str, at: int) -> bool:
 
 def _place(stage: str) -> int:
     return _ORDER.index(stage) if stage in _ORDER else 1  # a retry is work after the start
+
+
+def is_tested_at(lane: Standing, commit: str) -> bool:
+    """Whether the tests that passed were of this commit, or of what we made it from."""
+    tested = lane.marks[cp.TESTED].record.get("head_sha")
+    if not lane.spec.test or tested in (None, commit):
+        return True
+    moved = lane.steps.get(REBASE)
+    return moved is not None and (moved.facts.get("to"), moved.facts.get("tested")) == (
+        commit,
+        tested,
+    )
 
 
 class Do(StrEnum):

@@ -47,6 +47,7 @@ class Lane(NamedTuple):
     is_merged: bool  # the base branch holds all of it
     elsewhere: str | None = None  # another worktree that has its branch checked out
     backups: tuple[str, ...] = ()  # refs
+    has_begun: bool = True  # a checkpoint says that its branch and worktree were made
     commits: frozenset[str] = frozenset()  # of those that its checkpoints name: which are there
 
 

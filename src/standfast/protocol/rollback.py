@@ -116,6 +116,8 @@ def _refuse_branch(lane: Lane) -> None:
     if lane.tip is None:
         if lane.is_merged:
             _refuse_merged(lane)
+        if not lane.has_begun:
+            raise RollbackRefused("the lane has not begun: there is nothing to take back")
         raise RollbackRefused(f"the branch {name} is gone: nothing is left to be reset")
     if lane.elsewhere is not None:
         raise RollbackRefused(f"{name} is checked out elsewhere: {printable(lane.elsewhere)}")

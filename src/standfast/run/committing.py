@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from standfast.errors import GitFailed
 from standfast.git import Git, changes
+from standfast.lane_errors import LaneBlocked
+from standfast.protocol.text import printable
+from standfast.run.working import free_of_locks
 
 if TYPE_CHECKING:
     from standfast.run.working import Work
@@ -21,10 +24,12 @@ _NAMELESS = ("unable to auto-detect email", "empty ident name", "tell me who you
 
 def commit(work: Work, title: str) -> str | None:
     """Commit all that git shows as changed or new, but for files of ours; None if there is none."""
+    free_of_locks(work)
     tree = work.tree
     names = [name for name in changes.paths(tree) if name not in work.spare]
     if not names:
         return None
+    _refuse_filtered(work, tree, names)
     try:
         return tree.commit_durably(names, title)
     except GitFailed as error:
@@ -32,3 +37,16 @@ def commit(work: Work, title: str) -> str | None:
             raise
     nameless = Git(directory=tree.directory, program=tree.program, variables=NOBODY)
     return nameless.commit_durably(names, title)
+
+
+def _refuse_filtered(work: Work, tree: Git, names: list[str]) -> None:
+    """Filters of a repository are not run here, and without them such a file must not be kept."""
+    found = changes.filtered(tree, names)
+    if found:
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        raise LaneBlocked(
+            f"{printable(found[0])}{more} goes through a filter of git (as with git-crypt or LFS),"
+            " which is not run for what a repository says",
+            file=work.spec.worktree,
+            remedy="Commit it in the lane's worktree yourself, then resume the lane.",
+        )

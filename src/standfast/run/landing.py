@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from standfast.git import advancing, replay, worktrees
+from standfast.journal import lane_steps as told
 from standfast.journal import locks
 from standfast.lane_errors import BaseMoved, BaseRefused
 from standfast.protocol import checkpoints as cp
@@ -35,6 +36,8 @@ LOCK = "merge.lock"
 
 def land(work: Work, lane: Standing, _task: Task | None) -> None:
     """Merge the lane, or make its pull request, or leave it, as it was asked."""
+    if not requesting.is_open(lane) and _is_new(work, lane):
+        return
     if work.spec.merge == lane_spec.NONE:
         complete(work, tip(work, lane), "not merged, as it was asked")
         return
@@ -48,6 +51,17 @@ def land(work: Work, lane: Standing, _task: Task | None) -> None:
             _merge(work, lane)
             return
     requesting.request(work, lane)
+
+
+def _is_new(work: Work, lane: Standing) -> bool:
+    """Whether somebody committed after the tests: then they are due once more."""
+    if lane_steps.is_tested_at(lane, tip(work, lane)):
+        return False
+    number = told.last_number(work.journal, work.spec, lane_steps.TESTS) + 1
+    with recording(work) as tx:
+        step(work, tx, lane_steps.TESTS, number, lane_steps.BEGUN)
+    log(work, "test_start", notes="somebody changed the lane after its tests")
+    return True
 
 
 @contextmanager
@@ -79,7 +93,16 @@ def _bring_up_to_date(work: Work, lane: Standing) -> bool:
     made = replay.replay(git, now, base)
     if made.conflicts:
         names = ", ".join(map(printable, made.conflicts))
-        block(work, now, f"it conflicts with {spec.base} in {names}", event="merge_conflict")
+        why = f"it conflicts with {spec.base} in {names}"
+        remedy = (
+            f"Merge or rebase {spec.base} in {spec.worktree}, commit that, then resume the lane."
+        )
+        block(work, now, why, event="merge_conflict", remedy=remedy)
+    with recording(work) as tx:
+        tested = str(lane.marks[cp.TESTED].record.get("head_sha") or "")
+        about = {"from": now, "to": made.tip, "tested": tested}
+        number = told.last_number(work.journal, spec, lane_steps.REBASE) + 1
+        step(work, tx, lane_steps.REBASE, number, lane_steps.BEGUN, about)
     moving.move(work, now, made.tip)
     if not lane.is_at(cp.PRE_PR, cp.READY):
         log(work, "lane_ready_to_merge", notes=f"{made.tip[:12]} on {spec.base} {base[:12]}")

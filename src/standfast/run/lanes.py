@@ -10,6 +10,7 @@ from standfast.errors import BadName, StandfastError
 from standfast.git import Git, worktrees
 from standfast.process import working_in
 from standfast.protocol import rollback
+from standfast.protocol.checkpoints import BEFORE
 from standfast.protocol.lanes import Lane, Worktree, last_said, text
 
 if TYPE_CHECKING:
@@ -45,13 +46,16 @@ def look(root: str, names: Sequence[str], records: Sequence[Record]) -> Lane:
         is_merged=bool(last and base_tip and git.is_ancestor(last, base_tip)),
         elsewhere=others[0] if others and branch else None,
         backups=tuple(sorted(refs, key=lambda ref: int(ref.rpartition("/")[2]))),
+        has_begun=any(record["stage"] != BEFORE for record in records),
         commits=commits,
     )
 
 
 def _heads(records: Sequence[Record]) -> list[str]:
     """The lane's commits as its records name them, newest first: a merged branch may be gone."""
-    return [sha for sha in (text(record, "head_sha") for record in reversed(records)) if sha]
+    base = next((text(record, "base_sha") for record in records if record["stage"] == BEFORE), None)
+    heads = (text(record, "head_sha") for record in reversed(records))
+    return [sha for sha in heads if sha and sha != base]
 
 
 def _resolve(git: Git, branch: str | None) -> str | None:

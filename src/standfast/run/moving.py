@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast import clock
-from standfast.git import snapshot, worktrees
-from standfast.lane_errors import LaneBlocked, LaneBusy
-from standfast.process import having_open
+from standfast.git import snapshot
+from standfast.lane_errors import LaneBlocked
 from standfast.protocol import rollback as kept
+from standfast.run.working import free_of_locks
 
 if TYPE_CHECKING:
     from standfast.git import Git
@@ -30,22 +30,12 @@ def move(work: Work, old: str, new: str) -> None:
     tree = work.tree
     if tree.branch() != work.spec.branch:
         raise LaneBlocked(f"the worktree is not on {work.spec.branch}", file=work.spec.worktree)
-    _sweep(tree, work.spec.branch)
+    free_of_locks(work)
     if old == new:
         return
     _keep(work, tree, old, new)
     tree.write("reset", "--hard", "--quiet", new)
     tree.make_durable(objects_since_ns=began_ns)
-
-
-def _sweep(tree: Git, branch: str) -> None:
-    """Locks that a reset before this one left when it was killed."""
-    found = worktrees.locks(tree, branch)
-    for path in found:
-        holders = having_open(path)
-        if holders:
-            raise LaneBusy(f"process {', '.join(map(str, holders))} has {path} open")
-    worktrees.sweep(found)
 
 
 def _keep(work: Work, tree: Git, old: str, new: str) -> None:

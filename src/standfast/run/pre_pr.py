@@ -48,10 +48,10 @@ def complete(work: Work, head: str, words: str) -> None:
                    target_branch=work.spec.base, notes=words)  # fmt: skip
 
 
-def block(work: Work, head: str, why: str, *, event: str) -> NoReturn:
+def block(work: Work, head: str, why: str, *, event: str, remedy: str | None = None) -> NoReturn:
     """Only a person can go on: say so, and leave everything as it is."""
     with recording(work) as tx:
         checkpoint(work, tx, cp.PRE_PR, cp.BLOCKED, head_sha=head, notes=why,
                    target_branch=work.spec.base)  # fmt: skip
     log(work, event, "blocked", notes=why)
-    raise LaneBlocked(f"{'/'.join(work.spec.names)}: {why}")
+    raise LaneBlocked(f"{'/'.join(work.spec.names)}: {why}", remedy=remedy)

@@ -6,11 +6,12 @@ the request is there, in whatever state: a person may have merged it meanwhile.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from standfast import process
 from standfast.effects.settling import Effect
 from standfast.errors import StandfastError
+from standfast.git.armour import without_repository
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import LaneFailed
 from standfast.protocol import checkpoints as cp
@@ -22,19 +23,11 @@ from standfast.run.trying import order
 from standfast.run.working import checkpoint, log, recording, see_to, step
 
 if TYPE_CHECKING:
-    from standfast.protocol.effects import Ended
     from standfast.protocol.lane_steps import Standing
     from standfast.run.working import Work
 
-# Repositories bring no programs along: hooks and the like are off for the push, as everywhere.
-_PUSH = (
-    "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c push.recurseSubmodules=no"
-    " -c push.gpgSign=false -c protocol.ext.allow=never push --quiet --atomic --force-with-lease"
-    ' origin "$STANDFAST_HEAD:refs/heads/$STANDFAST_BRANCH"'
-)
 GH = (
-    f"{_PUSH} && gh pr create"
-    ' --head "$STANDFAST_BRANCH" --base "$STANDFAST_BASE" --title "$STANDFAST_TITLE"'
+    'gh pr create --head "$STANDFAST_BRANCH" --base "$STANDFAST_BASE" --title "$STANDFAST_TITLE"'
     ' --body "$STANDFAST_TITLE"'
 )
 GH_PROBE = (
@@ -43,6 +36,7 @@ GH_PROBE = (
     'case "$found" in *"$STANDFAST_HEAD"*) exit 0 ;; esac\nexit 1'
 )
 _PROBE_S = 60.0
+REMOTE = "origin"
 _IS_THERE, _IS_NOT = 0, 1
 
 
@@ -60,11 +54,15 @@ def request(work: Work, lane: Standing) -> None:
         complete(work, head, "the pull request was there already")
         return
     line = work.spec.pr or GH
+    if not work.spec.pr:
+        _push(work, number, head)
+        said |= work.git.environment()  # `gh` calls git where it stands
     made = order(work, lane_steps.PR, number, line, said)
     effect = Effect(made, "pr", lambda: _probe(work, said))
     ended = see_to(work, effect)
     if ended is not None and not ended.is_ok:
-        _fail(work, number, head, line, ended)
+        _fail(work, number, head, line, lane_prompt.how_it_ended("the pull request", ended),
+              ended.status)  # fmt: skip
     complete(work, head, f"pull request to {work.spec.base} made")
     log(work, "merge_done", cmd=line, notes=f"pull request of {head[:12]}")
 
@@ -100,7 +98,9 @@ def _probe(work: Work, said: dict[str, str]) -> Probe:
     line = work.spec.pr_probe or ("" if work.spec.pr else GH_PROBE)
     if not line:
         return Probe.UNKNOWN
-    env = {**work.environ, **said}
+    env = {**without_repository(work.environ), **said}
+    if not work.spec.pr_probe:
+        env |= work.git.environment()
     try:
         done = process.run(("sh", "-c", line), cwd=work.root, env=env, timeout_s=_PROBE_S)
     except StandfastError:
@@ -108,13 +108,24 @@ def _probe(work: Work, said: dict[str, str]) -> Probe:
     return {_IS_THERE: Probe.DONE, _IS_NOT: Probe.NOT_DONE}.get(done.status, Probe.UNKNOWN)
 
 
-def _fail(work: Work, number: int, head: str, line: str, ended: Ended) -> None:
-    error = lane_prompt.how_it_ended("the pull request", ended)
+def _push(work: Work, number: int, head: str) -> None:
+    """Pushing the same commit twice is pushing it once: it needs no record of its own."""
+    ref = f"refs/heads/{work.spec.branch}"
+    try:
+        work.git.push(REMOTE, f"{head}:{ref}")
+    except StandfastError as error:
+        line = f"git push {REMOTE} {head}:{ref}"
+        _fail(work, number, head, line, f"the branch could not be pushed: {error.problem}")
+
+
+def _fail(
+    work: Work, number: int, head: str, line: str, error: str, status: int | None = None
+) -> NoReturn:
     with recording(work) as tx:
         step(work, tx, lane_steps.PR, number, lane_steps.FAILED, {"head": head, "error": error})
         checkpoint(work, tx, cp.PRE_PR, cp.FAILED, head_sha=head, target_branch=work.spec.base,
-                   last_command=line, exit_code=ended.status, notes=error)  # fmt: skip
-    log(work, "lane_blocked", "error", cmd=line, exit_code=ended.status, notes=error)
+                   last_command=line, exit_code=status, notes=error)  # fmt: skip
+    log(work, "lane_blocked", "error", cmd=line, exit_code=status, notes=error)
     raise LaneFailed(
         f"{'/'.join(work.spec.names)}: {error}",
         file=work.log_path,

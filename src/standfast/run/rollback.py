@@ -14,25 +14,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock, disk
-from standfast.errors import NoCheckpoint
-from standfast.git import Git, snapshot, worktrees
+from standfast.errors import NoCheckpoint, StandfastError
+from standfast.git import Git, snapshot, standing, worktrees
 from standfast.journal import checkpoints as recorded
-from standfast.journal import locks, rollbacks
+from standfast.journal import lane_steps, locks, rollbacks
 from standfast.lane_errors import LaneBusy, RollbackRefused
 from standfast.process import having_open, lock_holders
 from standfast.protocol import checkpoints as rules
 from standfast.protocol import rollback as decided
+from standfast.protocol.lane_steps import BEGUN, MERGE
+from standfast.protocol.lanes import last_said
 from standfast.run import lanes
 from standfast.run.working import lease
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from standfast.git.snapshot import Snapshot
     from standfast.journal.author import Author
     from standfast.journal.checkpoints import Kept
     from standfast.journal.rollbacks import Told
     from standfast.journal.store import Journal
+    from standfast.protocol.checkpoints import Record
     from standfast.protocol.lanes import Lane
     from standfast.protocol.rollback import Aim
 
@@ -112,6 +115,8 @@ def _decide(journal: Journal, root: str, asked: Asked, author: Author) -> _Work:
     if not kept:
         raise NoCheckpoint("there is no such checkpoint")
     records = [each.record for each in kept]
+    _refuse_half_merged(journal, names)
+    _clear_locks(root, records)
     lane = lanes.look(root, names, records)
     last = rollbacks.last(journal, *names)
     begun = last if last is not None and not last.is_done else None
@@ -127,6 +132,31 @@ def _decide(journal: Journal, root: str, asked: Asked, author: Author) -> _Work:
     decided.refuse(lane, aim, records, begun=begun is not None)
     git = Git(directory=Path(lane.worktree.path if lane.worktree.is_there else root))
     return _Work(journal, git, asked, kept, lane, aim, begun, author)
+
+
+def _refuse_half_merged(journal: Journal, names: Sequence[str]) -> None:
+    """A merge that died may have left files in somebody's checkout: only resume puts it right."""
+    spec = lane_steps.find(journal, names)
+    lane = lane_steps.standing(journal, spec) if spec is not None else None
+    merge = lane.steps.get(MERGE) if lane is not None else None
+    if lane is None or merge is None or merge.state != BEGUN:
+        return
+    if lane.is_at(rules.PRE_PR, rules.READY):
+        raise RollbackRefused(
+            "the merge of this lane was begun and cut short: it may be half done",
+            remedy="Resume the lane first: that finishes the merge, or says what is in its way.",
+        )
+
+
+def _clear_locks(root: str, records: Sequence[Record]) -> None:
+    """Locks of a git that died are taken away; one that is at work is left to be named."""
+    path = last_said(records, "worktree_path") or root
+    if os.path.lexists(os.path.join(path, ".git")):
+        try:
+            found = worktrees.locks(Git(directory=Path(path)), last_said(records, "branch"))
+        except StandfastError:
+            return
+        standing.clear([Path(lock) for lock in found])
 
 
 def _snapshot(work: _Work, scratch: Path) -> Snapshot | None:

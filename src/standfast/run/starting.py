@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from standfast import disk
 from standfast.errors import BadName
 from standfast.git import branches, worktrees
 from standfast.journal import lane_steps as told
@@ -26,7 +27,7 @@ def prepare(work: Work, _lane: Standing, _task: Task | None) -> None:
     """See whether the lane can begin, and only then write down that it will."""
     spec = work.spec
     known = told.find(work.journal, spec.names) is not None
-    heads = branches.heads(work.git, spec.base, spec.branch)
+    heads = branches.heads(work.git, spec.base, *branches.around(spec.branch))
     base = heads.get(spec.base) or base_commit(work.git, spec.base)
     if not known:
         _refuse_taken(spec, heads)
@@ -51,8 +52,10 @@ def base_commit(git: Git, branch: str) -> str:
 
 def _refuse_taken(spec: Spec, heads: Mapping[str, str]) -> None:
     """Nothing that somebody else made is taken for the lane's."""
-    if spec.branch in heads:
-        raise BranchTaken(f"there is a branch `{printable(spec.branch)}` already")
+    taken = branches.in_the_way(heads, spec.branch)
+    if taken is not None:
+        also = "" if taken == spec.branch else f": `{printable(spec.branch)}` cannot be beside it"
+        raise BranchTaken(f"there is a branch `{printable(taken)}` already{also}")
     if os.path.lexists(spec.worktree):
         raise InTheWay("this is where the lane's worktree would be", file=spec.worktree)
 
@@ -61,10 +64,18 @@ def start(work: Work, lane: Standing, _task: Task | None) -> None:
     """Make the branch and the worktree; after a death in the middle, finish making them."""
     spec = work.spec
     base = str(lane.marks[cp.BEFORE].record["base_sha"])
+    make_room(work)
     worktrees.add(work.git, spec.worktree, spec.branch, base)
     with recording(work) as tx:
         checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, head_sha=base)
     log(work, "lane_start", notes=f"{spec.branch} at {base[:12]}, from {spec.base}")
+
+
+def make_room(work: Work) -> None:
+    """The folders on the way to the worktree and the log: a repository may have put links there."""
+    for path in (work.spec.worktree, work.log_path):
+        if path.startswith(work.root + os.sep):
+            disk.make_folders_beneath(work.root, os.path.relpath(path, work.root))
 
 
 def see_to_worktree(work: Work, lane: Standing) -> None:
@@ -79,6 +90,7 @@ def see_to_worktree(work: Work, lane: Standing) -> None:
             f"the worktree and the branch {printable(spec.branch)} are gone, and no commit that a"
             " checkpoint names is there any more"
         )
+    make_room(work)
     worktrees.add(work.git, spec.worktree, spec.branch, start_at)
     log(work, "worktree_recovery", notes=f"{spec.worktree} was gone; at {start_at[:12]} again")
 

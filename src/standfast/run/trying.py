@@ -16,6 +16,7 @@ from standfast.effects.settling import Effect
 from standfast.errors import StandfastError
 from standfast.files import run_log
 from standfast.git import worktrees
+from standfast.git.armour import without_repository
 from standfast.journal import lane_steps as told
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps
@@ -81,7 +82,7 @@ def order(
         key=f"lane/{'/'.join(spec.names)}/{name}/{number}",
         argv=("sh", "-c", line),
         cwd=spec.worktree,
-        env={**work.environ, **about, **said},
+        env={**without_repository(work.environ), **about, **said},
         timeout_s=spec.time_s,
         durable=(spec.worktree,),
         git=(str(tree.git_directory()), str(tree.common_directory())),
@@ -112,7 +113,10 @@ def _amiss(work: Work) -> str | None:
     if not os.path.lexists(os.path.join(spec.worktree, ".git")):
         return "the worktree was gone when it ended"
     try:
-        branch, unfinished = work.tree.branch(), worktrees.unfinished(work.tree)
+        tree = work.tree
+        if tree.common_directory() != work.git.common_directory():
+            return "the worktree belongs to another repository now"
+        branch, unfinished = tree.branch(), worktrees.unfinished(tree)
     except StandfastError as error:
         return f"the worktree cannot be read any more: {error.problem}"
     if branch != spec.branch:

@@ -12,7 +12,7 @@ from standfast import clock, disk
 from standfast.effects.settling import perform
 from standfast.errors import StandfastError
 from standfast.files import run_log
-from standfast.git import Git
+from standfast.git import Git, standing
 from standfast.journal import checkpoints as recorded
 from standfast.journal import lane_steps as told
 from standfast.journal import locks
@@ -99,6 +99,15 @@ def lease(journal: Journal, names: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         os.close(fd)
+
+
+def free_of_locks(work: Work) -> None:
+    """Wait for a git that outlived its caller; locks of one that died with it are taken away."""
+    own, common = work.tree.git_directory(), work.tree.common_directory()
+    branch = common / "refs" / "heads" / f"{work.spec.branch}.lock"
+    busy = standing.clear((own / "index.lock", own / "HEAD.lock", branch))
+    if busy is not None:
+        raise LaneBusy(f"git is at work in the lane's worktree: {busy}", file=work.spec.worktree)
 
 
 @contextmanager

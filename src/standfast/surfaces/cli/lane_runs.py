@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -147,10 +148,16 @@ def take_on(context: Context, spec: Spec) -> None:
 
     context.may_write()
     dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         lane.run(_work(context, spec), asked=True)
-    except (StandfastError, KeyboardInterrupt):
+    except StandfastError:
         _say_how_to_go_on(context, spec)
+        raise
+    except KeyboardInterrupt:
+        _say_how_to_go_on(context, spec)
+        _tell(context, "stopped; a command that runs goes on: resume waits for it, reap ends it")
         raise
 
 
