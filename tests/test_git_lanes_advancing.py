@@ -185,6 +185,19 @@ def test_a_lock_that_a_dead_git_left_is_swept_and_a_held_one_is_not(
     assert not lock.exists()
 
 
+@pytest.mark.parametrize("name", ["HEAD.lock", "refs/heads/main.lock"])
+def test_a_lock_that_was_left_after_the_move_is_swept_by_the_next_call(
+    made: Repo, name: str
+) -> None:
+    old, new = made.head("main"), made.head("lane")
+    advance(made)
+    (made.top / ".git" / name).write_bytes(b"")
+
+    advancing.advance(made.door, "main", old, new)
+
+    assert not (made.top / ".git" / name).exists()
+
+
 def test_a_git_that_waits_for_an_editor_keeps_its_lock(
     made: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 import git_lanes
 from git_lanes import FILES, Repo
 from standfast.errors import GitFailed
-from standfast.git import Git, replay
+from standfast.git import Git, advancing, replay, worktrees
 from standfast.lane_errors import GitTooOld
 
 
@@ -154,6 +154,66 @@ def test_a_conflict_is_not_held(made: Repo) -> None:
     assert not replay.holds(made.door, base, tip)
     with pytest.raises(GitFailed, match="'a'"):
         replay.join(made.door, base, tip, "x")
+
+
+@pytest.mark.parametrize("lane", [b"\0lane", None], ids=["changed", "deleted"])
+def test_a_conflict_in_which_git_keeps_the_base_is_not_held(made: Repo, lane: bytes | None) -> None:
+    tip = made.commit({"bytes": lane}, on="lane")
+    base = made.commit({"bytes": b"\0main"}, on="main")
+
+    merged = replay.merge_trees(made.door, base, tip)
+
+    assert merged.conflicts == ("bytes",)
+    assert merged.tree == made.head(f"{base}^{{tree}}")
+    assert not replay.holds(made.door, base, tip)
+
+
+def test_a_lane_that_began_anew_comes_on_top_as_well(made: Repo) -> None:
+    made.git("checkout", "-q", "--orphan", "other")
+    made.git("rm", "-q", "-r", "-f", ".")
+    made.commit({"one": b"1"}, "root")
+    tip = made.commit({"two": b"2"}, "second")
+    base = made.head("main")
+
+    done = replay.replay(made.door, tip, base)
+
+    assert done.conflicts == ()
+    assert subjects(made, f"{base}..{done.tip}") == ["root", "second"]
+    assert set(files(made, done.tip)) == {*FILES, "one", "two"}
+    assert not replay.holds(made.door, base, tip)
+
+
+def test_a_signature_is_left_behind_and_a_message_without_end_is_not_given_one(made: Repo) -> None:
+    made.commit({"one": b"1"}, on="lane")
+    head, _, _ = raw(made, "lane").partition(b"\n\n")
+    signed = head + b"\ngpgsig -----BEGIN\n abc\n tree of lies\n -----END\nodd header\n\nno end"
+    argv = ("hash-object", "-t", "commit", "-w", "--literally", "--stdin")
+    tip = made.git(*argv, stdin=signed)
+    base = made.commit({"two": b"2"}, on="main")
+
+    done = replay.replay(made.door, tip, base)
+
+    assert raw(made, done.tip).endswith(b"+0000\n\nno end")
+    assert b"gpgsig" not in raw(made, done.tip)
+
+
+def test_a_repository_with_longer_names_of_objects_is_served_too(tmp_path: Path) -> None:
+    top = tmp_path / "long"
+    top.mkdir()
+    repo = Repo(top=top)
+    repo.git("init", "-q", "-b", "main", "--object-format=sha256")
+    repo.commit({"a": b"1"})
+    repo.branch("lane")
+    tip = repo.commit({"one": b"1"}, on="lane")
+    base = repo.commit({"two": b"2"}, on="main")
+
+    done = replay.replay(repo.door, tip, base)
+    advancing.advance(repo.door, "main", base, done.tip)
+    worktrees.add(repo.door, repo.lane, "lane2", base)
+
+    assert repo.head("main") == done.tip
+    assert repo.status() == []
+    assert worktrees.remove(repo.door, repo.lane) is None
 
 
 def test_joining_twice_gives_the_same_commit(made: Repo) -> None:
