@@ -1,6 +1,7 @@
 """A worktree is made, or what was begun is finished; nothing of anybody's is written over."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import git_lanes
 from git_lanes import BRANCH, FILES, Repo
 from standfast.errors import BadName
-from standfast.git import worktrees
+from standfast.git import durable, worktrees
 from standfast.lane_errors import BranchTaken, InTheWay
 
 
@@ -38,6 +39,31 @@ def test_a_worktree_is_made_on_its_own_branch_and_is_no_file_of_the_main_one(mad
     check(made)
     exclude = (made.top / ".git/info/exclude").read_text("utf-8")
     assert exclude.splitlines().count("/.worktrees/") == 1
+
+
+@pytest.mark.req("REL-01")
+def test_all_that_the_worktree_needs_of_git_is_synced_before_its_mark_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = git_lanes.build(tmp_path / "logs")  # a name that git's folder has too
+    synced: list[Path] = []
+    real = durable.sync_all
+
+    def sync_all(paths: Iterable[Path]) -> None:
+        assert (repo.top / ".git/worktrees/SL-1/locked").exists()
+        synced.extend(given := [*paths])
+        real(given)
+
+    monkeypatch.setattr("standfast.git.adding.sync_all", sync_all)
+
+    add(repo)
+
+    own = repo.top / ".git/worktrees/SL-1"
+    small = {own / name for name in ("HEAD", "commondir", "gitdir", "index")}
+    ref = repo.top / ".git/refs/heads" / BRANCH
+    wanted = {*small, own, own.parent, ref, *ref.parents[:4], repo.lane / ".git"}
+    assert wanted | {*repo.lane.parents[:3], repo.lane} <= {*synced}
+    assert all(synced.index(each) < synced.index(own) for each in small)
 
 
 def test_what_is_excluded_already_stays_so_and_is_said_once(made: Repo) -> None:

@@ -207,11 +207,12 @@ def test_a_git_that_waits_for_an_editor_keeps_its_lock(
     git_lanes.write(made.top, {"line\nbreak": b"mine\n"})
     editor = f"sh -c 'echo words >\"$1\"; cat <{fifo}' --"
     env = {**os.environ, "GIT_EDITOR": editor}
-    with subprocess.Popen(["git", "commit", "-q", "-a"], cwd=made.top, env=env) as person:
-        gate = os.open(fifo, os.O_WRONLY)  # opens when the editor waits
-        with pytest.raises(BaseRefused, match=str(person.pid)):
-            advance(made)
-        os.close(gate)
+    with (
+        subprocess.Popen(["git", "commit", "-q", "-a"], cwd=made.top, env=env) as person,
+        fifo.open("wb"),  # opens when the editor waits, which ends when it is closed
+        pytest.raises(BaseRefused, match=str(person.pid)),
+    ):
+        advance(made)
     assert person.returncode == 0
     assert made.git("log", "-1", "--format=%s") == "words"
 

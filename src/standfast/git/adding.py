@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EXCLUDED = "/.worktrees/"
+_NOT_NEEDED = frozenset({"locked", "ORIG_HEAD", "logs"})  # of git's folder, after a power cut
 
 
 def add(git: Git, path: str | Path, branch: str, start: str) -> None:
@@ -147,15 +148,13 @@ def _finish(place: Place) -> None:
     own = begun.own_folder(place)
     if own is None:
         raise GitFailed("git made a worktree, but it is not there", file=place.path)
-    heads = place.common / "refs" / "heads"
     sync_all(
         [
-            *(path for path in sorted(own.rglob("*")) if not path.is_symlink()),
+            *_needed(own),
             own,
             own.parent,
             place.common,
-            *_with_folders(heads / place.branch, place.common),
-            *_with_folders(place.common / "logs" / "refs" / "heads" / place.branch, place.common),
+            *_with_folders(place.common / "refs" / "heads" / place.branch, place.common),
             *_with_folders(place.link, place.common.parent),
         ]
     )
@@ -164,6 +163,13 @@ def _finish(place: Place) -> None:
     except OSError as error:
         raise disk.disk_error(error, str(own / "locked"), "rename") from error
     disk.sync_folder(str(own))
+
+
+def _needed(own: Path) -> list[Path]:
+    """Files before the folders that name them."""
+    found = [path for path in own.rglob("*") if not path.is_symlink()]
+    kept = (each for each in found if not _NOT_NEEDED.intersection(each.relative_to(own).parts))
+    return sorted(kept, reverse=True)
 
 
 def _with_folders(path: Path, top: Path) -> Iterator[Path]:
