@@ -191,6 +191,17 @@ def test_files_of_gits_own_that_a_power_cut_emptied_are_put_right(
 
 
 @pytest.mark.req("REL-01")
+@pytest.mark.parametrize("name", ["gitdir", "HEAD", "commondir"])
+def test_a_file_of_gits_own_that_ends_in_the_middle_is_put_right(made: Repo, name: str) -> None:
+    own = begin(made)
+    os.truncate(own / name, (own / name).stat().st_size // 2)
+
+    add(made)
+
+    check(made)
+
+
+@pytest.mark.req("REL-01")
 def test_a_branch_that_a_power_cut_took_is_made_again(made: Repo) -> None:
     begin(made)
     (made.top / ".git/refs/heads" / BRANCH).unlink()

@@ -140,3 +140,17 @@ def test_a_folder_without_its_link_is_never_taken_for_the_repository_around_it(m
     assert reason == "something else is there now"
     assert git_lanes.contents(made.lane) == before
     assert git_lanes.contents(made.top) == {**FILES, ".gitignore": b"*.log\n"}
+
+
+def test_another_repository_in_its_place_stays(made: Repo) -> None:
+    (made.lane / ".git").unlink()
+    made.git("init", "-q", "-b", BRANCH, str(made.lane))
+    made.git("add", "-A", cwd=made.lane)
+    made.git("commit", "-q", "-m", "all of it", cwd=made.lane)
+    before = made.head(cwd=made.lane)
+
+    reason = worktrees.remove(made.door, made.lane)
+
+    assert reason == "something else is there now"
+    assert made.head(cwd=made.lane) == before
+    assert made.status(made.lane) == []
