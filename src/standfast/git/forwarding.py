@@ -1,0 +1,197 @@
+"""Bringing the files of a checkout from one commit to a later one; what is a person's stays.
+
+Git itself holds every file against its index. What git ignores is looked at here, because git would
+write over it; and what a call before this one left when it was killed, which has the new contents
+or their beginning: only that is taken away.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import disk
+from standfast.errors import GitFailed
+from standfast.git import Git, contents, entries, standing
+from standfast.git.snapshot import SUBMODULE
+from standfast.lane_errors import BaseRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
+
+
+class Change(NamedTuple):
+    """A path that is not the same in the two commits; an object is empty where there is none."""
+
+    name: str
+    old: str
+    new: str
+    mode: str
+
+
+class Checkout(NamedTuple):
+    """A worktree that has the branch, and what has to change in it."""
+
+    git: Git
+    top: str
+    old: str
+    new: str
+    changes: list[Change]
+
+
+def changes(git: Git, old: str, new: str) -> list[Change]:
+    """What has to change on the way."""
+    said = os.fsdecode(git.read("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new))
+    fields = iter(said.split("\0")[:-1])
+    found = []
+    for facts, name in zip(fields, fields, strict=True):
+        _, mode, was, will_be, _ = facts.split(" ")
+        found.append(Change(name, was.strip("0") and was, will_be.strip("0") and will_be, mode))
+    return found
+
+
+def refuse_others(place: Checkout) -> None:
+    """Look before anything is changed: at what is unfinished, and at files that git ignores."""
+    home = place.git.git_directory()
+    clear((home / "index.lock", home / "HEAD.lock"), place.top)
+    doing = standing.unfinished(place.git)
+    if doing is not None:
+        raise BaseRefused(f"{doing} is not finished there", file=place.top)
+    added = [each for each in place.changes if not each.old and each.mode != SUBMODULE]
+    found = (_somebodys(place, each) for each in added)
+    _refuse(place, sorted({name for name in found if name is not None}))
+
+
+def _refuse(place: Checkout, names: list[str]) -> None:
+    if names:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        raise BaseRefused(f"it would write over {names[0]!r:.200}{more}", file=place.top)
+
+
+def _somebodys(place: Checkout, change: Change) -> str | None:
+    """What stands where a new file is to be, in its folders' places or below it; None: nothing."""
+    names = {each.name for each in place.changes}
+    path = os.path.join(place.top, change.name)
+    if _is_folder(path):
+        below = (os.path.relpath(each, place.top) for each in _files_below(path))
+        return next((name for name in below if name not in names), None)
+    if os.path.lexists(path):
+        return None if _is_known(place, change) else change.name
+    above = os.path.dirname(change.name)
+    while above and not os.path.lexists(os.path.join(place.top, above)):
+        above = os.path.dirname(above)
+    is_fine = above in {"", *names} or _is_folder(os.path.join(place.top, above))
+    return None if is_fine else above
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    for at, folders, names in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(at, name))]
+        yield from (os.path.join(at, name) for name in (*names, *links))
+
+
+def _is_known(place: Checkout, change: Change) -> bool:
+    """Whether a file is what one of the two commits has there, or begins as the new one does."""
+    held = contents.held(place.top, change.name)
+    if held is None:
+        return os.path.isdir(os.path.join(place.top, change.name)) and not change.new
+    if contents.blob(held, place.new) in {change.old, change.new}:
+        return True
+    return bool(
+        (change.new and contents.begins(place.git, held, f"{place.new}:{change.name}"))
+        or (change.old and contents.is_all(place.git, held, f"{place.old}:{change.name}"))
+    )
+
+
+# The files.
+
+
+def bring_forward(place: Checkout) -> None:
+    """Write the new files and the new index, durably; the branch is not moved here."""
+    try:
+        _write_files(place)
+    except GitFailed:
+        if not _is_indexed(place):
+            _try_again(place)
+    _complete(place)
+    contents.sync_files(place.top, [each.name for each in place.changes])
+    disk.sync_folder(str(place.git.git_directory()))  # the index, before HEAD says the same
+
+
+def _try_again(place: Checkout) -> None:
+    _undo(place)
+    try:
+        _write_files(place)
+    except GitFailed as error:
+        raise BaseRefused(error.problem, file=place.top) from error
+
+
+def _is_indexed(place: Checkout) -> bool:
+    """Whether the index is the new one already: git wrote it after the files, and died."""
+    rows = entries(place.git.read("ls-files", "-z", "--stage", "--full-name"))
+    found = {name: (facts[0], facts[1]) for facts, name in rows}
+    wanted = {each.name: (each.mode, each.new) if each.new else None for each in place.changes}
+    return all(found.get(name) == at for name, at in wanted.items())
+
+
+def _write_files(place: Checkout) -> None:
+    place.git.write("read-tree", "-m", "-u", place.old, place.new)
+
+
+def _undo(place: Checkout) -> None:
+    """Git says no: perhaps only to times, or to what a call that was killed had written."""
+    there = [each for each in place.changes if _is_there(place, each)]
+    _refuse(place, [each.name for each in there if not _is_known(place, each)])
+    left = [each for each in there if each.new and not _is_old(place, each)]
+    if left:
+        _unlink(place.top, [each.name for each in left])
+        contents.restore(place.git, [each.name for each in place.changes if each.old], place.old)
+    place.git.ask("update-index", "-q", "--refresh")
+
+
+def _is_there(place: Checkout, change: Change) -> bool:
+    is_link = change.mode == SUBMODULE
+    return not is_link and os.path.lexists(os.path.join(place.top, change.name))
+
+
+def _is_old(place: Checkout, change: Change) -> bool:
+    held = contents.held(place.top, change.name)
+    if held is None or not change.old:
+        return False
+    is_same = contents.blob(held, place.new) == change.old
+    return is_same or contents.is_all(place.git, held, f"{place.old}:{change.name}")
+
+
+def _unlink(top: str, names: Iterable[str]) -> None:
+    for name in names:
+        os.unlink(os.path.join(top, name))
+        contents.remove_empty(top, os.path.dirname(name))
+
+
+def _complete(place: Checkout) -> None:
+    """The index is the new one; after a power cut its files may have been cut off."""
+    said = os.fsdecode(place.git.read("diff-files", "--name-only", "-z")).split("\0")[:-1]
+    wanted = {each.name: each for each in place.changes if each.new and each.mode != SUBMODULE}
+    broken = [name for name in said if name in wanted and _is_cut(place, name)]
+    contents.restore(place.git, broken, place.new)
+    gone = [each for each in place.changes if not each.new and _is_there(place, each)]
+    _unlink(place.top, [each.name for each in gone if _is_old(place, each)])
+
+
+def _is_cut(place: Checkout, name: str) -> bool:
+    if not os.path.lexists(os.path.join(place.top, name)):
+        return True
+    held = contents.held(place.top, name)
+    return held is not None and contents.begins(place.git, held, f"{place.new}:{name}")
+
+
+def clear(locks: Collection[Path], top: str | None = None) -> None:
+    """Sweep locks of gits that are gone; somebody's who is at work in the checkout is refused."""
+    busy = standing.clear(locks, top)
+    if busy is not None:
+        raise BaseRefused(f"another git is at work: {busy}", file=top)
