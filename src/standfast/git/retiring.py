@@ -78,7 +78,8 @@ def _changed(door: Git, *, is_begun: bool) -> str | None:
     for name, how in broken.items():
         if how != "D" or not (is_begun or name in left_out):
             return f"a file is changed in it: {name!r:.200}"
-    others = door.read("ls-files", "--others", "-z")
+    whole = ("--directory", "--no-empty-directory")  # not each of the files in a large folder
+    others = door.read("ls-files", "--others", *whole, "-z")
     if others:
         return f"a file is in it that no commit has: {_first(others)!r:.200}"
     return None
