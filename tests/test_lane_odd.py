@@ -111,6 +111,9 @@ def test_file_that_goes_through_a_filter_is_not_committed_in_plain(lane: Lane) -
     assert "plain" not in lane.git("log", "-p", "--all")
     lane.git("add", "secret", cwd=lane.tree)
     lane.git("commit", "-qm", "by hand", cwd=lane.tree)
+    refused = lane.resume()
+    assert refused.returncode == lane_errors.LaneBlocked.exit_status  # nor is it checked out so
+    lane.git("merge", "-q", "--ff-only", BRANCH)
     assert lane.resume().returncode == 0
     assert lane.show("main", "secret/b") == "qmbjo"
 
@@ -228,6 +231,73 @@ def test_rollback_in_the_middle_of_a_merge_is_refused_and_resume_finishes_it(lan
     assert words_ in done.stderr
     assert lane.resume().returncode == 0
     assert lane.git("status", "--porcelain") == "?? go"
+
+
+@pytest.mark.req("CKP-05", "EFF-04")
+def test_rollback_is_refused_while_a_command_of_the_lane_lives(lane: Lane, tmp_path: Path) -> None:
+    """Wherever it stands: an agent may have gone to another folder."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    runner = f"cd /; echo x > '{fifo}'; cat '{fifo}' > /dev/null"
+    words = lane.argv("run", *LANE, "--runner", runner, "--task", lane.task("one"))
+    with subprocess.Popen(words, cwd=lane.repo, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:  # fmt: skip
+        fifo.read_text(encoding="utf-8")
+        os.kill(process.pid, signal.SIGKILL)
+
+    done = lane.call("rollback", *LANE)
+
+    assert done.returncode == lane_errors.LaneBusy.exit_status
+    assert "lane/r1/P1/SL-1/task-one/1" in done.stderr
+    fifo.write_text("go on\n", encoding="utf-8")
+    assert lane.resume().returncode == 0
+
+
+# A base that people work in meanwhile.
+
+
+@pytest.mark.req("CKP-11")
+def test_base_in_two_checkouts_moves_in_both_or_in_none(lane: Lane, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    lane.git("worktree", "add", "-q", "-f", str(other), "main")
+    (other / "a.txt").write_text("mine\n", encoding="utf-8")
+
+    done = lane.run("echo theirs > a.txt; echo new > new")
+
+    assert done.returncode == lane_errors.LaneBlocked.exit_status
+    assert lane.git("status", "--porcelain") == ""
+    assert (other / "a.txt").read_text(encoding="utf-8") == "mine\n"
+    lane.git("checkout", "-q", "a.txt", cwd=other)
+    assert lane.resume().returncode == 0
+    assert lane.git("status", "--porcelain") == lane.git("status", "--porcelain", cwd=other) == ""
+
+
+@pytest.mark.req("CKP-11")
+@pytest.mark.parametrize("act", ["commit", "switch"])
+def test_person_who_works_in_the_base_meanwhile_takes_nothing_along(
+    lane: Lane, tmp_path: Path, act: str
+) -> None:
+    """Whatever git of a person gets in between fails or wins, and never holds the lane's change."""
+    lane.git("branch", "feature")
+    act_line = {
+        "commit": "echo $i >> q && git add q && git commit -qm person",
+        "switch": "git checkout -q feature && git checkout -q main",
+    }[act]
+    person = f"cd '{lane.repo}'; for i in $(seq 400); do test -e stop && break; {act_line}; done"
+    with subprocess.Popen(["sh", "-c", person], stderr=subprocess.DEVNULL) as busy:
+        done = lane.run("echo theirs >> a.txt; echo new > new")
+        (lane.repo / "stop").touch()
+        busy.wait(timeout=60)
+    while done.returncode == lane_errors.LaneBlocked.exit_status:
+        done = lane.resume()
+
+    assert done.returncode == 0, done.stderr
+    lane.git("checkout", "-q", "main")
+    changed = lane.git("log", "--format=%s", "main", "--", "new").splitlines()
+    assert changed == ["feat(P1-SL-1): Do it."]
+    assert lane.git("log", "--format=%s", "feature") == "first"
+    staged = lane.git("diff", "--cached", "--name-only").split()
+    assert [name for name in staged if name != "q"] == []
 
 
 # Somebody changes the lane after its tests.

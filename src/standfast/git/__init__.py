@@ -59,12 +59,16 @@ class Git:
             self._checked(done)
         return done.status == 0, done.stdout
 
-    def push(self, remote: str, refspec: str) -> None:
-        """Send a commit to another repository, by the user's own ssh and passwords (pushing.py)."""
+    def push(self, remote: str, commit: str, ref: str, instead_of: str) -> None:
+        """Have *ref* of another repository at a commit, by the user's own keys (pushing.py).
+
+        It must be where it was: at *instead_of*, or nowhere if that is empty.
+        """
         settings = {**self._settings(), **pushing.SETTINGS}
-        settings |= pushing.plain(remote, settings)
-        options = ("--quiet", "--atomic", "--force-with-lease", "--no-verify", "--no-signed")
-        argv = ("push", *options, "--end-of-options", checked_ref(remote), refspec)
+        pushing.refuse_program(remote, settings)
+        lease = f"--force-with-lease={checked_ref(ref)}:{instead_of}"
+        what = (checked_ref(remote), f"{commit}:{ref}")
+        argv = ("push", *pushing.OPTIONS, lease, "--end-of-options", *what)
         own = pushing.trusted(pair for scope in pushing.SCOPES for pair in self._listed_in(scope))
         env = armour.surroundings(os.environ, settings, may_lock=True, trusted=own)
         done = process.run(

@@ -1,17 +1,18 @@
 """Moving a branch forward, also under the feet of a person who has it checked out.
 
-The files of the checkout come first, then they and the index are made durable, then the branch is
-moved: whoever finds it moved finds everything whole.
+The files of the checkout come first and are made durable, then the branch is moved, then the index
+follows; all of it while no other git can work there (holding.py).
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from standfast.errors import GitFailed
-from standfast.git import Git, forwarding, standing
+from standfast.errors import GitFailed, StandfastError
+from standfast.git import Git, forwarding, holding, standing
 from standfast.git.durable import object_paths, sync_all
 from standfast.lane_errors import BaseMoved, BaseRefused
 
@@ -28,6 +29,8 @@ def advance(git: Git, branch: str, old: str, new: str) -> None:
     ref = f"refs/heads/{branch}"
     at = git.resolve(ref)
     if at is not None and git.is_ancestor(new, at):
+        if at == new:
+            _mend(git, branch, old, new)
         _settle(git, branch)
         return
     if at != old:
@@ -35,13 +38,34 @@ def advance(git: Git, branch: str, old: str, new: str) -> None:
     if not git.is_ancestor(old, new):
         raise BaseMoved(f"{branch} is at {old}, from where no way leads forward to {new}")
     _refuse_rebased(git, branch)
-    places = _checkouts(git, branch, old, new)
+    with ExitStack() as stack:
+        places = _checkouts(git, branch, old, new)
+        mine = [stack.enter_context(holding.held(place, branch)) for place in places]
+        _bring_forward(mine, git, ref, old, new)
+    _settle(git, branch)
+
+
+def _bring_forward(places: list[Checkout], git: Git, ref: str, old: str, new: str) -> None:
+    """All of them and the branch, or none: what was written is taken back where one refuses."""
     for place in places:
         forwarding.refuse_others(place)
-    for place in places:
-        forwarding.bring_forward(place)
-    _move(places[0].git if places else git, ref, old, new)
-    _settle(git, branch)
+    tried = []
+    try:
+        for place in places:
+            tried.append(place)
+            forwarding.bring_forward(place)
+        _move(places[0].git if places else git, ref, old, new)
+    except (BaseMoved, BaseRefused):
+        for place in tried:
+            with suppress(StandfastError):  # the first reason is the one that counts
+                forwarding.take_back(place)
+        raise
+
+
+def _mend(git: Git, branch: str, old: str, new: str) -> None:
+    for place in _checkouts(git, branch, old, new):
+        with suppress(BaseMoved), holding.held(place, branch) as mine:
+            forwarding.mend_index(mine)
 
 
 def _checkouts(git: Git, branch: str, old: str, new: str) -> list[Checkout]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast import disk
 from standfast.errors import GitFailed
 from standfast.git import Git, contents, entries, standing
+from standfast.git.changes import filtered
 from standfast.git.snapshot import SUBMODULE
 from standfast.lane_errors import BaseRefused
 
@@ -27,7 +28,8 @@ class Change(NamedTuple):
     name: str
     old: str
     new: str
-    mode: str
+    mode: str  # the new one
+    was: str  # the mode before
 
 
 class Checkout(NamedTuple):
@@ -46,15 +48,14 @@ def changes(git: Git, old: str, new: str) -> list[Change]:
     fields = iter(said.split("\0")[:-1])
     found = []
     for facts, name in zip(fields, fields, strict=True):
-        _, mode, was, will_be, _ = facts.split(" ")
-        found.append(Change(name, was.strip("0") and was, will_be.strip("0") and will_be, mode))
+        before, mode, was, will_be, _ = facts.split(" ")
+        objects = (was.strip("0") and was, will_be.strip("0") and will_be)
+        found.append(Change(name, *objects, mode, before.removeprefix(":")))
     return found
 
 
 def refuse_others(place: Checkout) -> None:
     """Look before anything is changed: at what is unfinished, and at files that git ignores."""
-    home = place.git.git_directory()
-    clear((home / "index.lock", home / "HEAD.lock"), place.top)
     doing = standing.unfinished(place.git)
     if doing is not None:
         raise BaseRefused(f"{doing} is not finished there", file=place.top)
@@ -112,7 +113,11 @@ def _is_known(place: Checkout, change: Change) -> bool:
 
 
 def bring_forward(place: Checkout) -> None:
-    """Write the new files and the new index, durably; the branch is not moved here."""
+    """Write the new files and the new index, durably; the branch is not moved here.
+
+    What goes through a filter of git is refused: filters of a repository are not run.
+    """
+    _refuse_filtered(place)
     try:
         _write_files(place)
     except GitFailed:
@@ -121,6 +126,39 @@ def bring_forward(place: Checkout) -> None:
     _complete(place)
     contents.sync_files(place.top, [each.name for each in place.changes])
     disk.sync_folder(str(place.git.git_directory()))  # the index, before HEAD says the same
+
+
+def _refuse_filtered(place: Checkout) -> None:
+    named = [each.name for each in place.changes if each.new and each.mode != SUBMODULE]
+    found = filtered(place.git, named) if named else []
+    if found:
+        why = "goes through a filter of git (as with git-crypt or LFS), which is not run here"
+        raise BaseRefused(f"{found[0]!r:.200} {why}", file=place.top)
+
+
+def take_back(place: Checkout) -> None:
+    """It does not go forward after all: the files are as the old commit has them."""
+    _undo(place)
+
+
+def mend_index(place: Checkout) -> None:
+    """The branch was moved, and whoever did it died before the index: nobody touched that since."""
+    if _entries(place) != {e.name: (e.was, e.old) for e in place.changes if e.old}:
+        return
+    none = "0" * len(place.new)
+    lines = "".join(
+        f"{each.mode} {each.new}\t{each.name}\0" if each.new else f"0 {none}\t{each.name}\0"
+        for each in place.changes
+    )
+    place.git.write("update-index", "-z", "--index-info", stdin=os.fsencode(lines))
+    place.git.ask("update-index", "-q", "--refresh")
+
+
+def _entries(place: Checkout) -> dict[str, tuple[str, str]]:
+    """What the index has for the files that change."""
+    rows = entries(place.git.read("ls-files", "-z", "--stage", "--full-name"))
+    wanted = {each.name for each in place.changes}
+    return {name: (facts[0], facts[1]) for facts, name in rows if name in wanted}
 
 
 def _try_again(place: Checkout) -> None:
@@ -133,10 +171,7 @@ def _try_again(place: Checkout) -> None:
 
 def _is_indexed(place: Checkout) -> bool:
     """Whether the index is the new one already: git wrote it after the files, and died."""
-    rows = entries(place.git.read("ls-files", "-z", "--stage", "--full-name"))
-    found = {name: (facts[0], facts[1]) for facts, name in rows}
-    wanted = {each.name: (each.mode, each.new) if each.new else None for each in place.changes}
-    return all(found.get(name) == at for name, at in wanted.items())
+    return _entries(place) == {e.name: (e.mode, e.new) for e in place.changes if e.new}
 
 
 def _write_files(place: Checkout) -> None:

@@ -20,11 +20,17 @@ _VARIABLES = ("GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "SSH_ASKPASS")
 _PROTOCOLS = "file:git:http:https:ssh"
 
 
-def plain(remote: str, settings: Mapping[str, str]) -> dict[str, str]:
-    """The other side's own program, whatever the repository calls it."""
+# Of several settings for the other side's program git takes the first: only an option wins.
+OPTIONS = (
+    *("--quiet", "--atomic", "--no-verify", "--no-signed"),
+    "--receive-pack=git-receive-pack",
+)
+
+
+def refuse_program(remote: str, settings: Mapping[str, str]) -> None:
+    """A remote that is reached by a program which the repository names is not reached at all."""
     if f"remote.{remote}.vcs" in settings:
         raise GitFailed(f"the remote {remote} asks for a program of its own")
-    return {f"remote.{remote}.receivepack": "git-receive-pack"}
 
 
 def trusted(listed: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -19,7 +19,10 @@ NOBODY = {
     for who in ("AUTHOR", "COMMITTER")
     for what, said in (("NAME", "Standfast"), ("EMAIL", "standfast@localhost"))
 }
-_NAMELESS = ("unable to auto-detect email", "empty ident name", "tell me who you are")
+_NAMELESS = (
+    *("unable to auto-detect email", "empty ident name", "tell me who you are"),
+    *("no email was given", "no name was given"),
+)
 
 
 def commit(work: Work, title: str) -> str | None:

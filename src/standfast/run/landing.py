@@ -127,7 +127,11 @@ def _merge(work: Work, lane: Standing) -> None:
         return  # the next look finds it as it is now
     except BaseRefused as refused:
         where = f" ({refused.file})" if refused.file else ""
-        block(work, now, f"{refused.problem}{where}", event="lane_blocked")
+        remedy = (
+            f"Put your changes there away, or merge {spec.branch} there yourself; then resume the"
+            " lane."
+        )
+        block(work, now, f"{refused.problem}{where}", event="lane_blocked", remedy=remedy)
     complete(work, now, f"merged into {spec.base} as {new}")
     log(work, "merge_done", notes=f"{spec.base} is at {new[:12]}")
 
@@ -150,6 +154,8 @@ def _drop_branch(work: Work) -> None:
     """A branch whose every commit is in the base branch says nothing any more."""
     git, ref = work.git, f"refs/heads/{work.spec.branch}"
     now, base = git.resolve(ref), git.resolve(f"refs/heads/{work.spec.base}")
+    if any(each.branch == work.spec.branch for each in worktrees.listed(git)):
+        return  # somebody has it checked out elsewhere
     if now is not None and base is not None and git.is_ancestor(now, base):
         git.write("update-ref", "-d", ref, now)
         git.make_durable(objects_since_ns=1 << 62)

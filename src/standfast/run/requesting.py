@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from standfast import process
 from standfast.effects.settling import Effect
-from standfast.errors import StandfastError
+from standfast.errors import GitFailed, StandfastError
 from standfast.git.armour import without_repository
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import LaneFailed
@@ -55,7 +55,7 @@ def request(work: Work, lane: Standing) -> None:
         return
     line = work.spec.pr or GH
     if not work.spec.pr:
-        _push(work, number, head)
+        _push(work, lane, number, head)
         said |= work.git.environment()  # `gh` calls git where it stands
     made = order(work, lane_steps.PR, number, line, said)
     effect = Effect(made, "pr", lambda: _probe(work, said))
@@ -108,11 +108,21 @@ def _probe(work: Work, said: dict[str, str]) -> Probe:
     return {_IS_THERE: Probe.DONE, _IS_NOT: Probe.NOT_DONE}.get(done.status, Probe.UNKNOWN)
 
 
-def _push(work: Work, number: int, head: str) -> None:
-    """Pushing the same commit twice is pushing it once: it needs no record of its own."""
+def _push(work: Work, lane: Standing, number: int, head: str) -> None:
+    """Pushing the same commit twice is pushing it once: it needs no record of its own.
+
+    What is there already may only be what an earlier request of this lane pushed.
+    """
     ref = f"refs/heads/{work.spec.branch}"
+    known = lane.steps.get(lane_steps.PR)
+    before = known.facts.get("head", "") if known is not None else ""
     try:
-        work.git.push(REMOTE, f"{head}:{ref}")
+        try:
+            work.git.push(REMOTE, head, ref, "")
+        except GitFailed:
+            if not before:
+                raise
+            work.git.push(REMOTE, head, ref, before)
     except StandfastError as error:
         line = f"git push {REMOTE} {head}:{ref}"
         _fail(work, number, head, line, f"the branch could not be pushed: {error.problem}")

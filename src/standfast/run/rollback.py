@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock, disk
+from standfast.effects import orphans
 from standfast.errors import NoCheckpoint, StandfastError
 from standfast.git import Git, snapshot, standing, worktrees
 from standfast.journal import checkpoints as recorded
@@ -116,6 +117,7 @@ def _decide(journal: Journal, root: str, asked: Asked, author: Author) -> _Work:
         raise NoCheckpoint("there is no such checkpoint")
     records = [each.record for each in kept]
     _refuse_half_merged(journal, names)
+    _refuse_alive(journal, names)
     _clear_locks(root, records)
     lane = lanes.look(root, names, records)
     last = rollbacks.last(journal, *names)
@@ -146,6 +148,17 @@ def _refuse_half_merged(journal: Journal, names: Sequence[str]) -> None:
             "the merge of this lane was begun and cut short: it may be half done",
             remedy="Resume the lane first: that finishes the merge, or says what is in its way.",
         )
+
+
+def _refuse_alive(journal: Journal, names: Sequence[str]) -> None:
+    """A command of the lane that lives writes on, wherever it stands."""
+    prefix = f"lane/{'/'.join(names)}/"
+    for each in orphans.every(journal):
+        if each.pids and each.key.startswith(prefix):
+            raise LaneBusy(
+                f"a command of the lane is still running: `{each.key}`, process {each.pids[0]}",
+                remedy="Wait for it, or end it: see `standfast ps` and `standfast reap`.",
+            )
 
 
 def _clear_locks(root: str, records: Sequence[Record]) -> None:

@@ -44,7 +44,7 @@ def base_commit(git: Git, branch: str) -> str:
     except BadName:
         found = None
     if found is None:
-        if git.head() is None:
+        if not git.read("for-each-ref", "--count=1"):
             raise LaneBlocked("the repository has no commit yet: there is nothing to start from")
         raise LaneBlocked(f"there is no branch `{printable(branch)}` to start from and go to")
     return found

@@ -101,6 +101,8 @@ def _new(context: Context, names: Names, arguments: argparse.Namespace) -> Spec:
         raise LaneChanged(f"the checkpoints of {'/'.join(names)} are another tool's")
     if not arguments.runner or not arguments.task:
         raise WrongUsage("a new lane needs --runner and --task")
+    if (arguments.pr or arguments.pr_probe) and arguments.merge != lane_spec.PR:
+        raise WrongUsage("--pr and --pr-probe are for --merge pr")
     base = arguments.base or Git(directory=Path(context.place.root)).branch()
     if base is None:
         raise LaneBlocked("no branch is checked out here: name one with `--base`")

@@ -55,6 +55,8 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     phase, lane = ids.name(arguments.phase, what="phase"), ids.lane(arguments.lane)
     if arguments.run_id is None and arguments.action != "run":
         raise WrongUsage(f"`lane {arguments.action}` needs --run-id")
+    if arguments.to is not None and arguments.action != "rollback":
+        raise WrongUsage("--to is for `lane rollback`")
     names = (ids.run_id(arguments.run_id or lane_runs.new_id(phase, lane)), phase, lane)
     if not context.place.in_git:
         raise NotARepository("lanes are branches: this is no git repository")

@@ -1,0 +1,70 @@
+"""Having the index of a checkout to ourselves, as git has it while it works.
+
+Whoever holds `index.lock` keeps every other git from committing or switching branches there. The
+work is done on a copy of the index, which takes its place only when the branch has moved: nobody
+ever finds a new index on an old branch, and a commit of a person never takes our change with it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from standfast import disk
+from standfast.git import Git, forwarding
+from standfast.lane_errors import BaseMoved, BaseRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from standfast.git.forwarding import Checkout
+
+_COPY = "standfast-index"
+_MODE = 0o644
+
+
+@contextmanager
+def held(place: Checkout, branch: str) -> Iterator[Checkout]:
+    """The same checkout with an index of its own; that one stays if all goes well."""
+    home = place.git.git_directory()
+    lock, copy = home / "index.lock", home / _COPY
+    fd = _take(lock, home, place.top)
+    try:
+        if place.git.branch() != branch:
+            raise BaseMoved(f"{branch} is not checked out there any more", file=place.top)
+        _copy(home / "index", copy)
+        given = {"GIT_INDEX_FILE": str(copy)}
+        git = Git(directory=place.git.directory, program=place.git.program, variables=given)
+        yield place._replace(git=git)
+        os.rename(copy, home / "index")
+        disk.sync_folder(str(home))
+    finally:
+        disk.forget(str(copy))
+        disk.forget(f"{copy}.lock")
+        disk.forget(str(lock))
+        os.close(fd)
+
+
+def _take(lock: Path, home: Path, top: str) -> int:
+    """Take the lock as git does; it stays open, so that others see who has it."""
+    forwarding.clear((lock, home / "HEAD.lock"), top)
+    try:
+        return os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
+    except FileExistsError as error:
+        raise BaseRefused("another git is at work there", file=top) from error
+    except OSError as error:
+        raise disk.disk_error(error, str(lock)) from error
+
+
+def _copy(index: Path, copy: Path) -> None:
+    disk.forget(str(copy))  # of a call that died
+    disk.forget(f"{copy}.lock")
+    try:
+        shutil.copy2(index, copy)  # with its time: git reads files that are not older than it
+    except FileNotFoundError:
+        return  # git takes that for an empty one
+    except OSError as error:
+        raise disk.disk_error(error, str(copy)) from error
