@@ -37,6 +37,11 @@ def wanted() -> dict[str, bytes]:
     return {name: data for name, data in files.items() if data is not None and name != "empty"}
 
 
+def died(repo: Repo, old: str, new: str) -> None:
+    """What a call that died leaves behind beside its files."""
+    (repo.top / ".git/standfast-advance").write_text(f"{old} {new}\n", encoding="utf-8")
+
+
 def advance(repo: Repo) -> None:
     advancing.advance(repo.door, "main", repo.head("main"), repo.head("lane"))
 
@@ -237,6 +242,7 @@ def test_files_that_were_cut_off_are_written_whole(
         else:
             os.truncate(made.top / name, left)
     git_lanes.write(made.top, {"deep/er/b": FILES["deep/er/b"]})  # its end did not last
+    died(made, made.head("main"), made.head("lane"))
 
     advance(made)
 
@@ -291,6 +297,7 @@ def test_ends_of_lines_that_git_converts_are_known(tmp_path: Path, mode: str) ->
     repo.git("read-tree", "-m", "-u", "main", "lane")
     (repo.top / ".git/index").write_bytes(index)
     os.truncate(repo.top / "text", 7)
+    died(repo, old, new)
 
     advancing.advance(repo.door, "main", old, new)
 
@@ -319,3 +326,26 @@ def test_a_submodule_is_moved_on_and_never_entered(made: Repo) -> None:
 
     assert made.head("main") == made.head("lane")
     assert made.status() == []
+
+
+# What a person did is never taken for what a dead call left.
+
+
+@pytest.mark.parametrize("said", [b"", b"one\n", b"one\nTWO\n"], ids=["emptied", "old", "new"])
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_a_file_that_a_person_shortened_stays(made: Repo, said: bytes, *, is_staged: bool) -> None:
+    (made.top / "a").write_bytes(said)
+    if is_staged:
+        made.git("add", "a")
+    before = made.status()
+
+    for _ in range(2):
+        with pytest.raises(BaseRefused, match="'a'"):
+            advance(made)
+
+    assert (made.top / "a").read_bytes() == said
+    assert made.status() == before
+    made.git("reset", "-q", "--hard")
+    advance(made)
+    assert git_lanes.contents(made.top) == wanted()
+    assert not [each for each in (made.top / ".git").iterdir() if "standfast" in each.name]

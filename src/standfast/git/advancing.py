@@ -47,19 +47,27 @@ def advance(git: Git, branch: str, old: str, new: str) -> None:
 
 def _bring_forward(places: list[Checkout], git: Git, ref: str, old: str, new: str) -> None:
     """All of them and the branch, or none: what was written is taken back where one refuses."""
-    for place in places:
-        forwarding.refuse_others(place)
-    tried = []
+    whole: list[Checkout] = []
     try:
         for place in places:
-            tried.append(place)
+            forwarding.refuse_others(place)
+        for place in places:
             forwarding.bring_forward(place)
+            whole.append(place)
         _move(places[0].git if places else git, ref, old, new)
     except (BaseMoved, BaseRefused):
-        for place in tried:
+        for place in places:
             with suppress(StandfastError):  # the first reason is the one that counts
-                forwarding.take_back(place)
+                _as_before(place, is_whole=place in whole)
         raise
+
+
+def _as_before(place: Checkout, *, is_whole: bool) -> None:
+    """Take back what was written; where a call before this one died, its mark stays."""
+    if is_whole:
+        forwarding.take_back(place)
+    if is_whole or not place.died:
+        holding.unmark(place)
 
 
 def _mend(git: Git, branch: str, old: str, new: str) -> None:

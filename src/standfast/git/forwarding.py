@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_REFUSALS = ("not uptodate", "would be overwritten", "would be removed", "would lose untracked")
+
+
 class Change(NamedTuple):
     """A path that is not the same in the two commits; an object is empty where there is none."""
 
@@ -40,6 +43,7 @@ class Checkout(NamedTuple):
     old: str
     new: str
     changes: list[Change]
+    died: bool = False  # a call before this one was cut off in the middle of the same
 
 
 def changes(git: Git, old: str, new: str) -> list[Change]:
@@ -104,7 +108,7 @@ def _is_known(place: Checkout, change: Change) -> bool:
     if contents.blob(held, place.new) in {change.old, change.new}:
         return True
     return bool(
-        (change.new and contents.begins(place.git, held, f"{place.new}:{change.name}"))
+        (change.new and _may_be_cut(place, held, change.name))
         or (change.old and contents.is_all(place.git, held, f"{place.old}:{change.name}"))
     )
 
@@ -120,9 +124,10 @@ def bring_forward(place: Checkout) -> None:
     _refuse_filtered(place)
     try:
         _write_files(place)
-    except GitFailed:
+    except GitFailed as error:
         if not _is_indexed(place):
-            _try_again(place)
+            # One that refuses has looked at everything before it wrote anything.
+            _try_again(place if _is_refusal(error) else place._replace(died=True))
     _complete(place)
     contents.sync_files(place.top, [each.name for each in place.changes])
     disk.sync_folder(str(place.git.git_directory()))  # the index, before HEAD says the same
@@ -166,7 +171,13 @@ def _try_again(place: Checkout) -> None:
     try:
         _write_files(place)
     except GitFailed as error:
+        if not _is_refusal(error):
+            raise  # it was cut off: the next call goes on
         raise BaseRefused(error.problem, file=place.top) from error
+
+
+def _is_refusal(error: GitFailed) -> bool:
+    return any(words in error.problem for words in _REFUSALS)
 
 
 def _is_indexed(place: Checkout) -> bool:
@@ -222,7 +233,14 @@ def _is_cut(place: Checkout, name: str) -> bool:
     if not os.path.lexists(os.path.join(place.top, name)):
         return True
     held = contents.held(place.top, name)
-    return held is not None and contents.begins(place.git, held, f"{place.new}:{name}")
+    return held is not None and _may_be_cut(place, held, name)
+
+
+def _may_be_cut(place: Checkout, held: bytes, name: str) -> bool:
+    """The beginning of a new file is a dead call's only where one died: a person shortens files."""
+    spoken = f"{place.new}:{name}"
+    compare = contents.begins if place.died else contents.is_all
+    return compare(place.git, held, spoken)
 
 
 def clear(locks: Collection[Path], top: str | None = None) -> None:

@@ -3,6 +3,8 @@
 Whoever holds `index.lock` keeps every other git from committing or switching branches there. The
 work is done on a copy of the index, which takes its place only when the branch has moved: nobody
 ever finds a new index on an old branch, and a commit of a person never takes our change with it.
+A mark says from where to where before any file is written. Only where one was left behind may a
+file that looks cut off be one that a dead call was writing; else it is a person's.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from standfast import disk
-from standfast.git import Git, forwarding
+from standfast.git import Git, forwarding, standing
 from standfast.lane_errors import BaseMoved, BaseRefused
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from standfast.git.forwarding import Checkout
 
-_COPY = "standfast-index"
+_COPY, _MARK = "standfast-index", "standfast-advance"
 _MODE = 0o644
 
 
@@ -38,14 +40,33 @@ def held(place: Checkout, branch: str) -> Iterator[Checkout]:
         _copy(home / "index", copy)
         given = {"GIT_INDEX_FILE": str(copy)}
         git = Git(directory=place.git.directory, program=place.git.program, variables=given)
-        yield place._replace(git=git)
+        yield place._replace(git=git, died=mark(place))
         os.rename(copy, home / "index")
-        disk.sync_folder(str(home))
+        unmark(place)
     finally:
         disk.forget(str(copy))
         disk.forget(f"{copy}.lock")
         disk.forget(str(lock))
         os.close(fd)
+
+
+def mark(place: Checkout) -> bool:
+    """Write down what is about to be done; whether that was written down before, and not ended."""
+    path, words = _mark(place), f"{place.old} {place.new}"
+    if standing.read_line(path) == words:
+        return True
+    disk.replace(str(path), f"{words}\n".encode(), mode=_MODE)
+    return False
+
+
+def unmark(place: Checkout) -> None:
+    """It is done, or everything is as it was."""
+    disk.forget(str(_mark(place)))
+    disk.sync_folder(str(_mark(place).parent))
+
+
+def _mark(place: Checkout) -> Path:
+    return place.git.git_directory() / _MARK
 
 
 def _take(lock: Path, home: Path, top: str) -> int:
