@@ -14,7 +14,7 @@ from standfast.testing.faults.around import canaries as around_canaries
 from standfast.testing.faults.around import surroundings
 from standfast.testing.faults.canaries import SWEPT
 from standfast.testing.faults.cuts import canaries as cut_canaries
-from standfast.testing.faults.cuts import cuts
+from standfast.testing.faults.cuts import cuts, lane_canaries, lane_cuts
 from standfast.testing.faults.flips import canaries as flip_canaries
 from standfast.testing.faults.flips import flips
 from standfast.testing.faults.power import canaries as power_canaries
@@ -125,6 +125,32 @@ def real_canaries(run: Run) -> None:
                 run.canary(f"{name} on {filesystem}", counted.findings)
 
 
+def lane_power(run: Run) -> Figures:
+    """Under a lane that starts, works, merges or is rolled back."""
+    figures: Figures = {}
+    for filesystem in cuts.FILESYSTEMS:
+        number = 8 if run.slice else 80
+        counted = lane_cuts.run(run.place(filesystem), run.seed, number, filesystem, run.tell)
+        if counted.skipped is not None:
+            run.tally.skipped[f"lanes on {filesystem}"] = counted.skipped
+            continue
+        run.tally.cuts += counted.cuts
+        run.tally.find(counted.findings)
+        figures[filesystem] = f"{counted.cuts} cuts, {counted.acknowledged:,} facts seen before"
+    return figures
+
+
+def lane_bugs(run: Run) -> None:
+    """Under the scenes that show them."""
+    for name, plant in lane_canaries.CANARIES.items():
+        counted = lane_cuts.run(
+            run.place("lane-canary"), run.seed, lane_canaries.ENOUGH_CUTS, "ext4", lambda _: None,
+            plant=plant, scenes=lane_canaries.SCENES, until_found=True,
+        )  # fmt: skip
+        if counted.skipped is None:
+            run.canary(name, counted.findings)
+
+
 def storm(run: Run) -> Figures:
     """Many writers on a disk: a minute of them, and a minute with a kill -9 every two seconds."""
     seconds, every = (5.0, 1.0) if run.slice else (60.0, 2.0)
@@ -207,6 +233,7 @@ PARTS: dict[str, Part] = {
     ),
     "power": Part("every state that a power cut could leave", power, replay_canaries, no_compiler),
     "cuts": Part("power cut for real, on loop devices", real_cuts, real_canaries),
+    "lanes": Part("power cut for real under a lane at work", lane_power, lane_bugs),
     "storm": Part(f"{WRITERS} processes writing one journal", storm, calm_canaries),
     "flips": Part("one byte is another", byte_flips, byte_canaries),
     "around": Part("full, read-only, frozen disks; clocks; stopped holders", around, odd_canaries),

@@ -14,7 +14,7 @@ import random
 import select
 import shutil
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from standfast.journal import inbox
 from standfast.testing.faults import loops, perform, world, worlds
@@ -57,27 +57,55 @@ def run(
     plant: Callable[[], None] = lambda: None,
 ) -> Counted:
     """Cut the power *cuts* times on one kind of filesystem; *folder* is for images and copies."""
+
+    def lane(place: str, dice: str) -> Lane:
+        return Lane(place, dice, filesystem, plant)
+
+    return spread(folder, seed, cuts, filesystem, tell, lane)
+
+
+class Cutting(Protocol):
+    """Whoever has a disk to cut."""
+
+    def run(self, rounds: int, telling: int) -> None:
+        """Cut so often, and tell of each in a line."""
+
+
+def spread(
+    folder: str,
+    seed: int,
+    cuts: int,
+    filesystem: str,
+    tell: Callable[[str], None],
+    make: Callable[[str, str], Cutting],
+    *,
+    until_found: bool = False,
+) -> Counted:
+    """Share the cuts out among a few processes, each with a disk of its own.
+
+    *until_found*: one alone, which stops at the first finding.
+    """
     why = loops.lacking(folder, filesystem)
     if why is not None:
         return Counted(0, 0, [], why)
     perform.load_everything()
     said, telling = os.pipe()
-    lanes = min(_LANES, cuts)
+    lanes = 1 if until_found else min(_LANES, cuts)
     pids = []
     for number in range(lanes):
         share = cuts // lanes + (number < cuts % lanes)
-        lane = Lane(os.path.join(folder, f"lane-{number}"), f"{seed}/{number}", filesystem, plant)
+        lane = make(os.path.join(folder, f"lane-{number}"), f"{seed}/{number}")
         pids.append(_start(lane, share, telling, said))
     os.close(telling)
     counted = _hear(said, lambda done: tell(f"{filesystem}: {done} of {cuts} cuts"))
     for pid in pids:
         os.waitpid(pid, 0)
-    if counted.cuts < cuts:
+    if counted.cuts < cuts and not (until_found and counted.findings):
         counted.findings.append(f"wedged the harness ended after {counted.cuts} cuts")
     return counted
 
 
-def _start(lane: Lane, rounds: int, telling: int, said: int) -> int:
+def _start(lane: Cutting, rounds: int, telling: int, said: int) -> int:
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
