@@ -82,6 +82,21 @@ def test_commit_of_an_agent_is_synced_before_its_end_is_told(
     assert {*refs, *map(str, files)} <= set(before)
 
 
+@STRACE
+@pytest.mark.req("EFF-01")
+def test_mark_that_it_began_is_durable_up_to_the_journals_own_folder(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """Whoever made the folders may have died before they were synced."""
+    folder = desk.folder("a")
+    os.makedirs(folder.path)
+    calls = traced(desk, desk.order("a", "true"), tmp_path / "trace")
+    ordered = calls.index(folder.at("order.json"))
+    homes = {folder.path, os.path.dirname(folder.path), desk.journal.folder}
+
+    assert homes <= set(calls[ordered:])
+
+
 @pytest.mark.req("EFF-01")
 def test_agent_that_deletes_its_own_worktree_has_ended(
     scene: lane_worlds.Scene, desk: Desk

@@ -110,7 +110,6 @@ def _begin(
 ) -> subprocess.Popen[bytes] | None:
     """Journal the intent, then hand everything to a supervisor; who is not first does nothing."""
     try:
-        disk.make_folder(os.path.dirname(folder.path))
         disk.make_folder(folder.path)
         sup = folder.take(SUP)
     except OSError as error:

@@ -78,7 +78,9 @@ class Folder:
         """Write down what is to be done, durably; the same effect has one order for ever."""
         disk.make_folder(self.path)
         disk.replace(self.at(ORDER), json.dumps(order._asdict()).encode())
-        disk.sync_folder(os.path.dirname(self.path))
+        every = os.path.dirname(self.path)
+        disk.sync_folder(every)  # whoever made these folders may have died before syncing them:
+        disk.sync_folder(os.path.dirname(every))  # with them goes the mark that it began
 
     def look(self, *, recorded: bool) -> Seen:
         """What can be seen now; in the order in which things come to be, backwards.
