@@ -3,7 +3,7 @@
 `order.json` is written once, before anything. `sup` is locked by the supervisor, `tree` by the
 command and everything it starts. Whoever creates `started` may begin the command, once and for
 all. `exit.json` appears whole or not at all, in the `room` that was taken for it. `out` and `err`
-are what it says, not redacted: they go as soon as their ends are in the journal.
+are what it says, not redacted: they go as soon as their ends are in the exit record.
 """
 
 from __future__ import annotations
@@ -173,9 +173,9 @@ class Folder:
             raise
         return True
 
-    def clear(self) -> None:
-        """What it said is in the journal as far as it is kept: the raw words go."""
-        for name in (OUT, ERR, ROOM, ORDER):
+    def clear(self, *names: str) -> None:
+        """What it said is kept elsewhere as far as it is kept: the raw words go."""
+        for name in names or (OUT, ERR, ROOM, ORDER):
             try:
                 disk.forget(self.at(name))
             except (OSError, StandfastError):

@@ -89,6 +89,7 @@ class Supervision:
         ended = self.run()
         os.close(self._tree)
         self.folder.write_exit(made_durable(self.order, self.began_ns, ended))
+        self.folder.clear(OUT, ERR)  # they may be what fills the disk
 
     def run(self) -> Ended:
         """Run the command to its end, whichever it is."""
