@@ -5,6 +5,7 @@ and where the journal has its boundaries; the count says what they did.
 """
 
 import json
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -98,6 +99,21 @@ def test_a_tree_is_struck_alone_and_its_failure_is_told(tmp_path: Path) -> None:
 
     assert [strike.victim for strike in told.strikes] == ["tree"]
     assert (told.failed, told.repeated, told.lost) == (1, 0, 0)
+
+
+@LINUX
+def test_nobody_is_struck_who_is_not_of_the_trial(tmp_path: Path) -> None:
+    room, other = work.Room(str(tmp_path / "room")), work.Room(str(tmp_path / "room2"))
+    with (
+        subprocess.Popen(["sleep", "60"], env=room.environment()) as ours,
+        subprocess.Popen(["sleep", "60"], env=other.environment()) as theirs,
+    ):
+        striking.end(room)
+
+        assert ours.wait() == -9
+        assert theirs.poll() is None
+        assert not striking.wait(other, 0)
+        theirs.kill()
 
 
 # What is counted.
