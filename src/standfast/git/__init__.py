@@ -23,9 +23,9 @@ from standfast.git import armour, pushing
 from standfast.git.durable import durable_paths, sync_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Git", "checked_ref", "durable_paths", "entries"]
+__all__ = ["Git", "checked_ref", "durable_paths", "entries", "names"]
 
 _INCLUDES_LIMIT = 64
 _MESSAGE_LIMIT = 300
@@ -41,12 +41,16 @@ class Git:
 
     directory: Path
     program: str = "git"
-    timeout_s: float = 60
+    timeout_s: float | None = None  # as armour says for each verb
     variables: Mapping[str, str] = field(default_factory=dict, compare=False)  # of armour.GIVEN
 
     def read(self, *args: str, stdin: bytes = b"") -> bytes:
         """Run a verb that only looks; it takes no locks and writes nothing, not even the index."""
         return self._checked(self._look(args, stdin)).stdout
+
+    def stream(self, take: Callable[[bytes], object], *args: str) -> None:
+        """Run a verb that only looks; what it prints is handed on in pieces and may be any size."""
+        self._checked(self._look(args, take=take))
 
     def write(self, *args: str, stdin: bytes = b"") -> bytes:
         """Run a verb that changes the repository, with git's own syncing switched fully on."""
@@ -180,13 +184,18 @@ class Git:
 
     # How a call is made.
 
-    def _look(self, args: Sequence[str], stdin: bytes = b"") -> process.Finished:
+    def _look(
+        self,
+        args: Sequence[str],
+        stdin: bytes = b"",
+        take: Callable[[bytes], object] | None = None,
+    ) -> process.Finished:
         verb, rest = _known(args, armour.READ_VERBS)
         form = armour.READING_FORM.get(verb)
         if form is not None and rest[:1] != (form,):
             raise WrongUsage(f"git {verb} only reads as `git {verb} {form}`")
         argv = (verb, *armour.READ_VERBS[verb], *rest)
-        return self._run(argv, self._settings(), stdin=stdin, may_lock=False)
+        return self._run(argv, self._settings(), stdin=stdin, take=take, may_lock=False)
 
     def _change(self, args: Sequence[str], stdin: bytes = b"") -> process.Finished:
         verb, rest = _known(args, armour.WRITE_VERBS)
@@ -203,8 +212,10 @@ class Git:
         settings: Mapping[str, str],
         *,
         stdin: bytes = b"",
+        take: Callable[[bytes], object] | None = None,
         may_lock: bool,
     ) -> process.Finished:
+        verb = argv[0]
         if not self.directory.is_dir():
             raise NotARepository("there is no such folder", file=str(self.directory))
         done = process.run(
@@ -212,10 +223,12 @@ class Git:
             cwd=self.directory,
             env=armour.surroundings(os.environ, settings, self.variables, may_lock=may_lock),
             stdin=stdin,
-            timeout_s=self.timeout_s,
+            timeout_s=armour.patience_s(verb) if self.timeout_s is None else self.timeout_s,
+            output_limit=armour.output_limit(verb),
+            take=take,
         )
         if done.truncated:
-            raise TooLarge(f"git {argv[0]} printed more than {process.OUTPUT_LIMIT} bytes")
+            raise TooLarge(f"git {verb} printed more than {armour.output_limit(verb)} bytes")
         return done
 
     def _checked(self, done: process.Finished) -> process.Finished:
@@ -324,9 +337,17 @@ def _refuse_options(verb: str, rest: Sequence[str]) -> None:
 
 def entries(output: bytes) -> Iterator[tuple[list[str], str]]:
     """Take `facts TAB name NUL` apart, as ls-tree and ls-files print it."""
-    for record in os.fsdecode(output).split("\0")[:-1]:
+    for record in names(output):
         facts, _, name = record.partition("\t")
         yield facts.split(" "), name
+
+
+def names(output: bytes) -> Iterator[str]:
+    """Each name that git printed with a NUL behind it; a long listing is not held once more."""
+    begin = 0
+    while (end := output.find(b"\0", begin)) >= 0:
+        yield os.fsdecode(output[begin:end])
+        begin = end + 1
 
 
 def _included(listed: Iterable[tuple[Path, str, str]], *sections: str) -> Iterator[Path]:

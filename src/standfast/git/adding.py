@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors import GitFailed
-from standfast.git import Git, begun, checked_ref, contents, standing
+from standfast.git import Git, begun, checked_ref, contents, held, standing
 from standfast.git.begun import Place
 from standfast.git.durable import sync_all
 from standfast.lane_errors import BranchTaken, InTheWay
@@ -138,8 +138,8 @@ def _refuse_others(door: Git, path: str) -> None:
     for name, how in contents.differing(door).items():
         if how == "D":
             continue
-        data = contents.held(path, name)
-        if data is None or not contents.begins(door, data, f"HEAD:{name}"):
+        found = held.look(path, name)
+        if found is None or not found.begins(door, f"HEAD:{name}"):
             raise InTheWay(f"somebody's file is there: {name!r:.200}", file=path)
 
 

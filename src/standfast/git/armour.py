@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence  # noqa: TC003  # the tables' types are documentation
 from types import MappingProxyType
 
+from standfast import process
 from standfast.errors import GitFailed
 
 ENVIRONMENT: Mapping[str, str] = MappingProxyType(
@@ -265,6 +266,34 @@ NEVER_INSIDE = frozenset(
     }
 )
 
+# Verbs that cannot take long: who waits longer waits for a disk that hangs. All others read or
+# write files, objects or history, and how much of these there is, is the repository's choice.
+PROMPT = frozenset({"config", "rev-parse", "symbolic-ref", "version"})
+PROMPT_S = 60.0
+PATIENCE_S = 6 * 3600.0
+
+# Verbs that print a line for every file, commit or ref: a million names must fit.
+LISTING = frozenset(
+    {
+        "check-attr",
+        "check-ignore",
+        "commit",
+        "diff-files",
+        "diff-index",
+        "diff-tree",
+        "for-each-ref",
+        "hash-object",
+        "ls-files",
+        "ls-tree",
+        "merge-tree",
+        "rev-list",
+        "show-ref",
+        "status",
+        "worktree",
+    }
+)
+LISTING_LIMIT = 512 * 1024 * 1024
+
 # Options that make a permitted verb do what the comment above rules out.
 REFUSED_OPTIONS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {"commit": re.compile(r"--all|--include|--patch|--interactive|-[^-mFCct]*[aip].*")}
@@ -298,6 +327,16 @@ def spare_submodules(keys: Iterable[str]) -> dict[str, str]:
     """Keep git from starting itself inside the submodules that these keys of .gitmodules name."""
     names = {name for section, name, _ in map(split_key, keys) if section == "submodule"}
     return _bounded({f"submodule.{name}.ignore": "dirty" for name in names if name is not None})
+
+
+def patience_s(verb: str) -> float:
+    """How long a verb may take before it counts as hanging."""
+    return PROMPT_S if verb in PROMPT else PATIENCE_S
+
+
+def output_limit(verb: str) -> int:
+    """How much a verb may print."""
+    return LISTING_LIMIT if verb in LISTING else process.OUTPUT_LIMIT
 
 
 def surroundings(

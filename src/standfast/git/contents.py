@@ -6,22 +6,17 @@ are not there. All of these can be made again. Anything else is somebody's, and 
 
 from __future__ import annotations
 
-import hashlib
 import os
-import stat
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from standfast import disk, process
-from standfast.errors import GitFailed, StandfastError, TooLarge
+from standfast import disk
 from standfast.git import Git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-_SHA1 = 40
 
 
 def differing(git: Git) -> dict[str, str]:
@@ -48,48 +43,6 @@ def skipped(git: Git) -> set[str]:
     """Files that a sparse checkout leaves out."""
     rows = os.fsdecode(git.read("ls-files", "-z", "-t")).split("\0")
     return {row[2:] for row in rows if row.startswith("S ")}
-
-
-def held(top: str, name: str) -> bytes | None:
-    """The bytes of a file, or what a link says; None for anything else, and for the too large."""
-    try:
-        folder = disk.open_folder_beneath(top, name)
-    except (OSError, StandfastError):
-        return None
-    try:
-        last = os.path.basename(name)
-        if stat.S_ISLNK(os.stat(last, dir_fd=folder, follow_symlinks=False).st_mode):
-            return os.fsencode(os.readlink(last, dir_fd=folder))
-        return disk.read_regular(last, folder=folder, limit=process.OUTPUT_LIMIT)
-    except (OSError, StandfastError):
-        return None
-    finally:
-        os.close(folder)
-
-
-def blob(data: bytes, like: str) -> str:
-    """The object that these bytes are, in a repository that names objects *like* this."""
-    algorithm = "sha1" if len(like) == _SHA1 else "sha256"
-    return hashlib.new(algorithm, b"blob %d\0" % len(data) + data).hexdigest()
-
-
-def begins(git: Git, data: bytes, spoken: str) -> bool:
-    """Whether *data* is what a commit has at a path, all of it or only the beginning."""
-    return any(each.startswith(data) for each in _versions(git, spoken))
-
-
-def is_all(git: Git, data: bytes, spoken: str) -> bool:
-    """Whether *data* is all of what a commit has at a path."""
-    return any(each == data for each in _versions(git, spoken))
-
-
-def _versions(git: Git, spoken: str) -> Iterator[bytes]:
-    """As it is kept, and as a checkout writes it: with other ends of lines."""
-    try:
-        yield git.read("cat-file", "blob", spoken)
-        yield git.read("cat-file", "--filters", spoken)
-    except (GitFailed, TooLarge):
-        return  # not in there, or too large to be compared
 
 
 def restore(git: Git, names: Iterable[str], source: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.errors import GitFailed
-from standfast.git import Git, contents, entries, standing
+from standfast.git import Git, contents, entries, held, standing
 from standfast.git.changes import filtered
 from standfast.git.snapshot import SUBMODULE
 from standfast.lane_errors import BaseRefused
@@ -20,6 +20,8 @@ from standfast.lane_errors import BaseRefused
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
+
+    from standfast.git.held import Held
 
 
 _REFUSALS = ("not uptodate", "would be overwritten", "would be removed", "would lose untracked")
@@ -102,14 +104,14 @@ def _files_below(folder: str) -> Iterator[str]:
 
 def _is_known(place: Checkout, change: Change) -> bool:
     """Whether a file is what one of the two commits has there, or begins as the new one does."""
-    held = contents.held(place.top, change.name)
-    if held is None:
+    found = held.look(place.top, change.name)
+    if found is None:
         return os.path.isdir(os.path.join(place.top, change.name)) and not change.new
-    if contents.blob(held, place.new) in {change.old, change.new}:
+    if found.blob(place.new) in {change.old, change.new}:
         return True
     return bool(
-        (change.new and _may_be_cut(place, held, change.name))
-        or (change.old and contents.is_all(place.git, held, f"{place.old}:{change.name}"))
+        (change.new and _may_be_cut(place, found))
+        or (change.old and found.is_all(place.git, f"{place.old}:{change.name}"))
     )
 
 
@@ -206,11 +208,11 @@ def _is_there(place: Checkout, change: Change) -> bool:
 
 
 def _is_old(place: Checkout, change: Change) -> bool:
-    held = contents.held(place.top, change.name)
-    if held is None or not change.old:
+    found = held.look(place.top, change.name)
+    if found is None or not change.old:
         return False
-    is_same = contents.blob(held, place.new) == change.old
-    return is_same or contents.is_all(place.git, held, f"{place.old}:{change.name}")
+    is_same = found.blob(place.new) == change.old
+    return is_same or found.is_all(place.git, f"{place.old}:{change.name}")
 
 
 def _unlink(top: str, names: Iterable[str]) -> None:
@@ -232,15 +234,14 @@ def _complete(place: Checkout) -> None:
 def _is_cut(place: Checkout, name: str) -> bool:
     if not os.path.lexists(os.path.join(place.top, name)):
         return True
-    held = contents.held(place.top, name)
-    return held is not None and _may_be_cut(place, held, name)
+    found = held.look(place.top, name)
+    return found is not None and _may_be_cut(place, found)
 
 
-def _may_be_cut(place: Checkout, held: bytes, name: str) -> bool:
+def _may_be_cut(place: Checkout, found: Held) -> bool:
     """The beginning of a new file is a dead call's only where one died: a person shortens files."""
-    spoken = f"{place.new}:{name}"
-    compare = contents.begins if place.died else contents.is_all
-    return compare(place.git, held, spoken)
+    compare = found.begins if place.died else found.is_all
+    return compare(place.git, f"{place.new}:{found.name}")
 
 
 def clear(locks: Collection[Path], top: str | None = None) -> None:

@@ -8,6 +8,7 @@ death that missing files are those which the dead one took away.
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -124,7 +125,7 @@ def _identity(path: str) -> tuple[int, ...] | None:
 def _take_files(top: str, before: Mapping[str, tuple[int, ...]]) -> None:
     for name, seen in before.items():
         path = os.path.join(top, name)
-        if _identity(path) == seen and not os.path.isdir(path):
+        if _identity(path) == seen and not stat.S_ISDIR(seen[1]):
             _unlink(path)
     for folder, _, _ in os.walk(top, topdown=False):
         if folder != top:

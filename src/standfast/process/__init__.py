@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import signal as signals
 import time
@@ -37,7 +38,7 @@ from standfast.process.identity import (
 if TYPE_CHECKING:
     import selectors
     import subprocess
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = [
     "Finished",
@@ -87,10 +88,13 @@ def run(
     stdin: bytes = b"",
     timeout_s: float,
     output_limit: int = OUTPUT_LIMIT,
+    take: Callable[[bytes], object] | None = None,
 ) -> Finished:
     """Run a program to its end, without a shell, keeping *output_limit* bytes of each stream.
 
-    When the time is up, or the wait is interrupted, it and everything it started are ended.
+    What it prints is handed to *take* piece by piece instead, where that is given: it can be more
+    than memory holds. When the time is up, or the wait is interrupted, or *take* raises, it and
+    everything it started are ended.
     """
     if isinstance(argv, str) or not argv:
         raise WrongUsage("a program and its arguments are given as a list")
@@ -101,7 +105,8 @@ def run(
         child = _start(argv, cwd=cwd, env=surroundings)
     try:
         _pass_on(interrupts)
-        streams = _converse(child, stdin, deadline=deadline, limit=output_limit)
+        out, err = _Capture(output_limit, take), _Capture(min(output_limit, OUTPUT_LIMIT))
+        _converse(child, stdin, (out, err), deadline=deadline)
         child.wait(max(0.0, deadline - time.monotonic()))
     except BaseException as error:
         _end_tree(child, f"{_MARK}={surroundings[_MARK]}".encode())
@@ -110,12 +115,11 @@ def run(
         raise
     finally:
         _close_pipes(child)
-    out, err = streams
     return Finished(
         argv=tuple(argv),
         status=child.returncode,
-        stdout=bytes(out.kept),
-        stderr=bytes(err.kept),
+        stdout=out.kept.getvalue(),
+        stderr=err.kept.getvalue(),
         truncated=out.truncated or err.truncated,
     )
 
@@ -189,24 +193,29 @@ def _not_started(error: OSError, program: str, cwd: str | Path | None) -> Except
 class _Capture:
     """The first bytes of a stream; the rest is read and dropped, so that the writer can go on."""
 
-    def __init__(self, limit: int) -> None:
-        self.kept = bytearray()
+    def __init__(self, limit: int, take: Callable[[bytes], object] | None = None) -> None:
+        self.kept = io.BytesIO()  # gives what it holds without a copy
         self.truncated = False
-        self._limit = limit
+        self._room = limit
+        self.take = self._keep if take is None else take
 
-    def take(self, chunk: bytes) -> None:
-        room = self._limit - len(self.kept)
-        self.kept += chunk[:room]
-        self.truncated = self.truncated or len(chunk) > room
+    def _keep(self, chunk: bytes) -> None:
+        self.kept.write(chunk[: self._room])
+        self.truncated = self.truncated or len(chunk) > self._room
+        self._room = max(0, self._room - len(chunk))
 
 
 def _converse(
-    child: subprocess.Popen[bytes], stdin: bytes, *, deadline: float, limit: int
-) -> tuple[_Capture, _Capture]:
+    child: subprocess.Popen[bytes],
+    stdin: bytes,
+    sinks: tuple[_Capture, _Capture],
+    *,
+    deadline: float,
+) -> None:
     """Feed the child and read both its streams to their end, or raise TimeoutError."""
     import selectors  # importing this module stays cheap
 
-    out, err = _Capture(limit), _Capture(limit)
+    out, err = sinks
     unsent = memoryview(stdin)
     with selectors.DefaultSelector() as selector:
         for pipe, sink in ((child.stdout, out), (child.stderr, err), (child.stdin, None)):
@@ -224,7 +233,6 @@ def _converse(
                 if not more:
                     selector.unregister(key.fileobj)
                     key.fileobj.close()  # type: ignore[union-attr]  # a pipe, never a bare number
-    return out, err
 
 
 def _ready(
