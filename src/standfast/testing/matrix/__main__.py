@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 KEPT = os.path.join("build", "matrix.json")
 KILLS, PEER_KILLS = 200, 60
 _ALL: dict[str, Arm] = {arm.name: arm for arm in (arms.STANDFAST, *arms.PEERS, arms.BARE)}
+_WIDTH = 100  # of the table
 _USUAL = [arm.name for arm in (arms.STANDFAST, *arms.PEERS)]
 
 
@@ -31,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Try each arm, show the figures, keep them; 1 if Standfast did what may not be."""
     options = _options(argv)
     console = Console()
+    console.width = max(_WIDTH, console.width)
     told: dict[str, Any] = {"commit": _commit(), "seed": options.seed, "arms": {}}
     for name in options.arm or _USUAL:
         kills = options.kills if name == arms.STANDFAST.name else options.peer_kills
@@ -39,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, arm in told["arms"].items():
         console.rule(f"{name}: kills by where they struck")
         for line in report.histogram(arm["places"]):
-            console.print(line, markup=False, highlight=False)
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
     console.print(report.table(told["arms"]))
     findings = report.findings(told["arms"])
     for each in findings:
