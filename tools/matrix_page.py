@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from standfast.testing.matrix import report
+from standfast.testing.matrix.confidence import per_kill
+from standfast.testing.matrix.places import EFFECT
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 RUN = DOCS / "crash-matrix.json"
@@ -62,9 +64,22 @@ def _victims(arms: Mapping[str, Mapping[str, Any]]) -> str:
     asked = ", ".join(f"{count} after {victim}" for victim, count in ours["asked_after"].items())
     lines.append(
         f"\nStandfast asked {ours['asked']} times ({asked or 'never'}); "
-        f"{ours['supervisors_killed']} kills took a supervisor.\n"
+        f"{ours['supervisors_killed']} kills took a supervisor. {_in_flight(ours)}\n"
     )
     return "\n".join(lines)
+
+
+def _in_flight(ours: Mapping[str, Any]) -> str:
+    """The kills that could have made something happen twice are fewer than all kills."""
+    hits = sum(count for label, count in ours["places"].items() if label.startswith(EFFECT))
+    _, high = per_kill(0, hits)
+    return (
+        f"Of its {ours['kills']} kills {hits} struck while an effect was about to run or ran, for "
+        "every interval was to be struck; peers do little between two effects, so that more of "
+        "their kills strike there (how many is not counted). No repeat in that "
+        "many has an interval up to "
+        f"{high:.2f}: compare that with theirs."
+    )
 
 
 def _places(ours: Mapping[str, Any]) -> str:
