@@ -110,6 +110,7 @@ def test_file_that_goes_through_a_filter_is_not_committed_in_plain(lane: Lane) -
     assert done.returncode == lane_errors.LaneBlocked.exit_status
     assert "secret/b goes through a filter" in done.stderr
     assert "plain" not in lane.git("log", "-p", "--all")
+    os.utime(lane.tree / "secret" / "b", (1, 1))  # git reads what is as young as its index
     lane.git("add", "secret", cwd=lane.tree)
     lane.git("commit", "-qm", "by hand", cwd=lane.tree)
     refused = lane.resume()
@@ -329,6 +330,26 @@ def test_lane_that_we_brought_up_to_date_is_not_tested_again(lane: Lane, tmp_pat
 
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "tests").read_text(encoding="utf-8") == "run\n"
+
+
+# What a power cut leaves of an agent's own git.
+
+
+@pytest.mark.req("CKP-11")
+@pytest.mark.parametrize("what", ["branch", "head", "index", "all"])
+def test_worktree_whose_git_was_cut_off_is_put_right(lane: Lane, what: str) -> None:
+    lane.run("echo x > made; git add made; git commit -qm mine", "--test", "test -e ../../../../go")
+    own = Path(lane.git("rev-parse", "--absolute-git-dir", cwd=lane.tree))
+    ref = lane.repo / ".git" / "refs" / "heads" / BRANCH
+    for path in {"branch": [ref], "head": [own / "HEAD"], "index": [own / "index"],
+                 "all": [ref, own / "HEAD", own / "index"]}[what]:  # fmt: skip
+        path.write_bytes(b"\0" * 4 if path.name == "index" else b"")
+    (lane.repo / "go").touch()
+
+    done = lane.resume()
+
+    assert done.returncode == 0, done.stderr
+    assert lane.show("main", "made") == "x"
 
 
 # Being stopped.

@@ -1,6 +1,7 @@
 """The worktrees of a repository: which there are, making one, mending one, retiring one."""
 
 from standfast.git.adding import add
+from standfast.git.damaged import can_be_read, put_right
 from standfast.git.mending import mend
 from standfast.git.retiring import remove
 from standfast.git.standing import Listed, listed, locks, read_list, sweep, unfinished
@@ -8,9 +9,11 @@ from standfast.git.standing import Listed, listed, locks, read_list, sweep, unfi
 __all__ = [
     "Listed",
     "add",
+    "can_be_read",
     "listed",
     "locks",
     "mend",
+    "put_right",
     "read_list",
     "remove",
     "sweep",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast import clock
-from standfast.git import snapshot
+from standfast.git import snapshot, standing
 from standfast.lane_errors import LaneBlocked
 from standfast.protocol import rollback as kept
 from standfast.run.working import free_of_locks
@@ -54,6 +54,7 @@ def _keep(work: Work, tree: Git, old: str, new: str) -> None:
     prefix = f"{kept.REFS}/{'/'.join(names)}/"
     present = tree.read("for-each-ref", "--format=%(refname)", prefix).decode().split()
     made = kept.next_ref(names, present)
+    standing.clear([tree.common_directory() / f"{made}.lock"])  # of a git that died
     tree.write("update-ref", made, commit, "0" * len(commit))
     tree.make_durable()
     work.tell(f"kept, before the branch moves: {made}")

@@ -242,6 +242,7 @@ def _backup(work: _Work, taken: Snapshot | None) -> str:
             break
     else:
         made = decided.next_ref(work.asked[:3], work.lane.backups)
+        standing.clear([work.git.common_directory() / f"{made}.lock"])  # of a git that died
         work.git.write("update-ref", made, commit, "0" * len(commit))
     # An agent's own commits are not synced: all that the lane may have made is synced now.
     work.git.make_durable(objects_since_ns=work.kept[0].at * 1000 - _DAY_NS)

@@ -83,6 +83,8 @@ def see_to_worktree(work: Work, lane: Standing) -> None:
     spec = work.spec
     known = any(each.path == os.path.realpath(spec.worktree) for each in worktrees.listed(work.git))
     if known and os.path.lexists(os.path.join(spec.worktree, ".git")):
+        if not worktrees.can_be_read(work.tree):
+            _mend_refs(work, lane)
         return
     start_at = work.git.resolve(f"refs/heads/{spec.branch}") or _last_commit(work.git, lane)
     if start_at is None:
@@ -93,6 +95,19 @@ def see_to_worktree(work: Work, lane: Standing) -> None:
     make_room(work)
     worktrees.add(work.git, spec.worktree, spec.branch, start_at)
     log(work, "worktree_recovery", notes=f"{spec.worktree} was gone; at {start_at[:12]} again")
+
+
+def _mend_refs(work: Work, lane: Standing) -> None:
+    """A power cut can leave empty what an agent's own git wrote: that syncs nothing."""
+    commit = _last_commit(work.git, lane)
+    if commit is None:
+        raise LaneBlocked(
+            f"the branch {printable(work.spec.branch)} is damaged, and no commit that a checkpoint"
+            " names is there any more",
+            file=work.spec.worktree,
+        )
+    worktrees.put_right(work.git, work.spec.worktree, work.spec.branch, commit)
+    log(work, "worktree_recovery", notes=f"{work.spec.branch} was damaged; at {commit[:12]} again")
 
 
 def _last_commit(git: Git, lane: Standing) -> str | None:
