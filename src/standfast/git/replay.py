@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from standfast.git import Git
 
+_ID = re.compile(rb"[0-9a-f]{40}|[0-9a-f]{64}")
 _NOBODY = b"Standfast <standfast@localhost> 0 +0000"
 _OLDEST = (2, 38)
 _MERGE = ("-z", "--name-only", "--no-messages", "--allow-unrelated-histories")
@@ -153,12 +154,21 @@ def _rows(git: Git, *args: str) -> list[list[str]]:
 
 
 def _raw(git: Git, commit: str) -> _Raw:
-    head, _, message = git.read("cat-file", "commit", commit).partition(b"\n\n")
+    return read_commit(git.read("cat-file", "commit", commit))
+
+
+def read_commit(data: bytes) -> _Raw:
+    """Take a commit apart, as `git cat-file commit` prints it."""
+    head, _, message = data.partition(b"\n\n")
     lines = [line.partition(b" ") for line in head.split(b"\n")]
     said = {key: value for key, _, value in reversed(lines) if key}
+    ids = [said.get(b"tree", b""), *(value for key, _, value in lines if key == b"parent")]
+    if not all(map(_ID.fullmatch, ids)):
+        raise GitFailed("a commit of the lane is damaged: it names no tree, or no parent")
+    tree, *parents = [each.decode() for each in ids]
     return _Raw(
-        tree=said[b"tree"].decode(),
-        parents=tuple(value.decode() for key, _, value in lines if key == b"parent"),
+        tree=tree,
+        parents=tuple(parents),
         author=said.get(b"author", _NOBODY),
         committer=said.get(b"committer", _NOBODY),
         encoding=said.get(b"encoding"),

@@ -38,7 +38,8 @@ def _place(spec: Spec, task: Task) -> str:
 def title(spec: Spec, task: Task) -> str:
     """The subject of the commit that holds what a task left."""
     first = next((line for line in task.prompt.splitlines() if line.strip()), task.name)
-    return f"feat({spec.phase}-{spec.lane}): {one_line(first.strip().lstrip('#').strip(), _TITLE)}"
+    plain = "".join(char if char.isprintable() else " " for char in first).strip().lstrip("#")
+    return f"feat({spec.phase}-{spec.lane}): {one_line(plain.strip(), _TITLE)}"
 
 
 def how_it_ended(what: str, ended: Ended) -> str:

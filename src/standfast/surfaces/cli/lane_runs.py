@@ -89,7 +89,7 @@ def wanted(context: Context, names: Names, arguments: argparse.Namespace) -> Spe
     if arguments.task:
         given["tasks"] = _tasks(context, arguments.task)
     if arguments.output:
-        given["outputs"] = _outputs(arguments.output)
+        given["outputs"] = outputs(arguments.output)
     differ = lane_spec.differences(known, known._replace(**given))
     if differ:
         raise LaneChanged(f"{'/'.join(names)} was begun with another {', '.join(differ)}")
@@ -118,7 +118,7 @@ def _new(context: Context, names: Names, arguments: argparse.Namespace) -> Spec:
             *names,
             worktree=lane_spec.worktree(root, *names),
             tasks=_tasks(context, arguments.task),
-            outputs=_outputs(arguments.output),
+            outputs=outputs(arguments.output),
             **made,
         )
     )
@@ -134,7 +134,8 @@ def _tasks(context: Context, paths: list[str]) -> tuple[Task, ...]:
     return tuple(made)
 
 
-def _outputs(said: list[str]) -> dict[str, str]:
+def outputs(said: list[str]) -> dict[str, str]:
+    """The files that a task must write, and how much each matters."""
     made = {}
     for each in said:
         name, _, tier = each.partition("=")

@@ -14,6 +14,7 @@ from standfast.testing.fuzz import (
     checkpoints,
     contexts,
     documents,
+    lanes,
     orchestration,
     outside,
     recorded,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     *(documents, sections, contexts, roles, recorded),
-    *(told, agents, checkpoints, resumption, orchestration, outside),
+    *(told, agents, checkpoints, resumption, orchestration, lanes, outside),
 )
 TARGETS: Mapping[str, Target] = {
     target.name: target for module in _MODULES for target in module.TARGETS
