@@ -109,8 +109,12 @@ class Git:
 
     def branch(self) -> str | None:
         """The branch that is checked out, also before its first commit; None when detached."""
-        full = self._one_line("symbolic-ref", "--quiet", "HEAD")
+        full = self.symbolic("HEAD")
         return None if full is None else full.removeprefix("refs/heads/")
+
+    def symbolic(self, ref: str) -> str | None:
+        """The ref that another one only leads to, or None."""
+        return self._one_line("symbolic-ref", "--quiet", checked_ref(ref))
 
     def is_ancestor(self, commit: str, of: str) -> bool:
         """Whether *of* holds all that *commit* holds; both are ids of commits that are there."""
@@ -253,7 +257,7 @@ class Git:
         return os.path.relpath(name, self.directory) if os.path.isabs(name) else str(Path(name))
 
     def _refuse_damaged_head(self) -> None:
-        branch = self._one_line("symbolic-ref", "--quiet", "HEAD")
+        branch = self.symbolic("HEAD")
         named = self._one_line("rev-parse", "--verify", "--quiet", "HEAD")
         if branch is None or named is not None or os.path.lexists(self.common_directory() / branch):
             raise GitFailed("HEAD names no commit that is there: the ref or the commit is damaged")
@@ -303,13 +307,27 @@ class Git:
         return armour.spare_submodules(keys)
 
     def _top(self) -> Path:
-        argv = ("rev-parse", "--show-toplevel")
-        done = self._checked(self._run(argv, armour.FIXED, may_lock=False))
+        return self._place("--show-toplevel")
+
+    def _place(self, which: str) -> Path:
+        done = self._checked(self._run(("rev-parse", which), armour.FIXED, may_lock=False))
         return Path(os.fsdecode(done.stdout).removesuffix("\n"))
 
     def _refuse_foreign_work_tree(self) -> None:
-        if not self.directory.resolve().is_relative_to(self._top().resolve()):
-            raise UnsafePath("core.worktree sets the work tree elsewhere", file=str(self.directory))
+        """Git must write where its directory was found; a submodule's core.worktree says just that.
+
+        A folder above is another place too, though the directory is inside.
+        """
+        from standfast.git import standing  # that module is built on this one
+
+        top, home = self._top().resolve(), self._place("--absolute-git-dir").resolve()
+        is_own = (top / ".git").resolve() == home or standing.leads_to(top / ".git", home)
+        if not is_own or not self.directory.resolve().is_relative_to(top):
+            raise UnsafePath(
+                f"core.worktree makes git write elsewhere: {str(top)!r:.200}",
+                file=str(self.directory),
+                remedy="See `git config --show-origin core.worktree`; work in a plain clone.",
+            )
 
 
 def checked_ref(ref: str) -> str:

@@ -30,8 +30,11 @@ def add(git: Git, path: str | Path, branch: str, start: str) -> None:
     """Have a worktree at *path* with *branch* in it, made at *start* if there is none yet."""
     whole = os.path.realpath(path)
     place = Place(git, git.common_directory(), whole, checked_ref(branch))
+    own = begun.look(place)
+    if own is None:
+        standing.refuse_elsewhere(git)
     _exclude(place.common)
-    own = begun.look(place) or _make(place, start)
+    own = own or _make(place, start)
     if own is not None:
         if begun.is_whole(place, own):
             return

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from standfast.git import names
+
 if TYPE_CHECKING:
     from standfast.git import Git
 
@@ -17,18 +19,18 @@ def paths(git: Git) -> list[str]:
 
 def read_paths(output: bytes) -> list[str]:
     """Take apart what `git status --porcelain -z --no-renames` prints."""
-    names = (os.fsdecode(row[3:]) for row in output.split(b"\0") if len(row) > 3)  # noqa: PLR2004  # two marks and a blank
-    return [name for name in names if not name.endswith("/")]
+    found = (row[3:] for row in names(output))  # behind two marks and a blank
+    return [name for name in found if name and not name.endswith("/")]
 
 
-def filtered(git: Git, names: list[str]) -> list[str]:
+def filtered(git: Git, files: list[str]) -> list[str]:
     """Those of these files whose contents git would pass through a filter."""
-    told = os.fsencode("".join(f"{name}\0" for name in names))
+    told = os.fsencode("".join(f"{name}\0" for name in files))
     return read_filtered(git.read("check-attr", "-z", "--stdin", "filter", stdin=told))
 
 
 def read_filtered(output: bytes) -> list[str]:
     """Take apart what `git check-attr -z` prints: path, attribute, value."""
-    fields = iter(os.fsdecode(output).split("\0"))
+    fields = names(output)
     triples = zip(fields, fields, fields, strict=False)
     return [name for name, _, value in triples if value not in {"unspecified", "unset"}]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast import disk
 from standfast.errors import UnsafePath
 from standfast.git import Git, contents, entries
+from standfast.git import names as listed
 from standfast.lane_errors import RollbackRefused
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def take(git: Git, target: str, scratch: Path) -> Snapshot:
     index = _tracked(git)
     names = {name for name, (mode, _) in index.items() if mode != SUBMODULE}
     others = git.read("ls-files", "-z", "--others", "--exclude-standard")
-    names |= {name for name in _names(others) if not name.endswith("/")}
+    names |= {name for name in listed(others) if not name.endswith("/")}
     names |= set(_in_the_way(top, files_of(git, target)))
     files = _hashed(git, sorted(names), scratch)
     held = {**{name: at for name, at in index.items() if at[0] == SUBMODULE}, **files}
@@ -96,10 +97,6 @@ def files_of(git: Git, tree: str) -> Files:
 def _tracked(git: Git) -> Files:
     rows = entries(git.read("ls-files", "-z", "--stage"))
     return {name: (facts[0], facts[1]) for facts, name in rows}
-
-
-def _names(output: bytes) -> list[str]:
-    return os.fsdecode(output).split("\0")[:-1]
 
 
 # What a reset would write over, whether git ignores it or not.

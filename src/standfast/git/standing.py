@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk, process
-from standfast.errors import TooLarge, UnsafePath
+from standfast.errors import GitFailed, NotARepository, TooLarge, UnsafePath
 from standfast.git import Git
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ _UNFINISHED = {
     "REVERT_HEAD": "a revert",
     "BISECT_LOG": "a bisection",
 }
+_HEADS = "refs/heads/"
+_HIDDEN = ("rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START")
 _LINE_LIMIT = 64 * 1024
 _PATIENCE_S = 10.0
 _LOOK_AGAIN_S = 0.05
@@ -33,11 +35,32 @@ class Listed(NamedTuple):
     path: str
     branch: str | None
     is_main: bool
+    is_bare: bool = False
 
 
 def listed(git: Git) -> list[Listed]:
     """Every worktree of the repository, the main one first."""
     return list(read_list(os.fsdecode(git.read("worktree", "list", "--porcelain", "-z"))))
+
+
+def refuse_elsewhere(git: Git) -> None:
+    """Lanes need a main worktree that is where git says, or none: a merge writes its files there.
+
+    Git names it by its own folder, which is wrong for a submodule, and where that folder is apart.
+    """
+    main = next(read_list(os.fsdecode(git.read("worktree", "list", "--porcelain", "-z"))))
+    if main.is_bare:
+        return
+    try:
+        at = str(Git(directory=Path(main.path), program=git.program).toplevel())
+    except (GitFailed, NotARepository):
+        at = None  # git's own folder, and nothing there says where the files are
+    if at is None or os.path.realpath(at) != main.path:
+        raise UnsafePath(
+            "lanes cannot be made here: git does not say where the main worktree's files are",
+            file=main.path,
+            remedy="Have lanes in a plain clone: not in a submodule, nor with core.worktree set.",
+        )
 
 
 def read_list(text: str) -> Iterator[Listed]:
@@ -46,8 +69,19 @@ def read_list(text: str) -> Iterator[Listed]:
         said = dict(line.partition(" ")[::2] for line in block.split("\0"))
         if "worktree" in said:
             ref = said.get("branch")
-            branch = ref.removeprefix("refs/heads/") if ref else None
-            yield Listed(os.path.realpath(said["worktree"]), branch, number == 0)
+            branch = ref.removeprefix(_HEADS) if ref else None
+            path = os.path.realpath(said["worktree"])
+            yield Listed(path, branch, is_main=number == 0, is_bare="bare" in said)
+
+
+def user_of(git: Git, branch: str) -> str | None:
+    """Where a branch is checked out; a rebase or a bisection has one without saying so."""
+    common = git.common_directory()
+    for home in (common, *folders(common)):
+        said = {read_line(home / name) for name in _HIDDEN}
+        if said & {branch, f"{_HEADS}{branch}"}:
+            return str(home)
+    return next((each.path for each in listed(git) if each.branch == branch), None)
 
 
 def own_folder(common: Path, path: str) -> Path | None:
