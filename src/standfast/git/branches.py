@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.errors import BadName
-from standfast.git import checked_ref
+from standfast.errors import BadName, GitFailed
+from standfast.git import checked_ref, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from standfast.git import Git
 
 _HEADS = "refs/heads/"
+_NEVER_NS = 2**63
 
 
 def heads(git: Git, *names: str) -> dict[str, str]:
@@ -43,3 +44,42 @@ def in_the_way(taken: Mapping[str, str] | Iterable[str], name: str) -> str | Non
     """A branch among these beside which there can be none of that name."""
     above = set(around(name))
     return next((each for each in taken if each in above or each.startswith(f"{name}/")), None)
+
+
+def delete_merged(git: Git, branch: str, base: str) -> bool:
+    """Delete a branch that *base* holds and nobody has checked out, durably; gives if it is gone.
+
+    *base* is a branch or the id of a commit. From one exact commit to none: what somebody puts on
+    the branch in the last moment stays.
+    """
+    at = heads(git, branch).get(branch)
+    if at is not None and not _may_go(git, branch, at, base):
+        return False
+    common = git.common_directory()
+    locks = (common / f"{_HEADS}{branch}.lock", common / "packed-refs.lock")
+    if standing.clear(locks) is not None:
+        return False  # another git is at it
+    if at is not None and not _delete(git, branch, at):
+        return False
+    git.make_durable(objects_since_ns=_NEVER_NS)
+    return True
+
+
+def _may_go(git: Git, branch: str, at: str, base: str) -> bool:
+    ref = f"{_HEADS}{branch}"
+    if git.symbolic(ref) is not None or branch == base:
+        return False  # another name for a branch is not a lane's
+    into = git.resolve(f"{_HEADS}{base}") or git.resolve(base)
+    is_merged = into is not None and git.is_ancestor(at, into)
+    return is_merged and standing.user_of(git, branch) is None
+
+
+def _delete(git: Git, branch: str, at: str) -> bool:
+    try:
+        git.write("update-ref", "--no-deref", "-d", f"{_HEADS}{branch}", at)
+    except GitFailed:
+        now = heads(git, branch).get(branch)
+        if now == at:
+            raise
+        return now is None  # else somebody moved it meanwhile
+    return True
