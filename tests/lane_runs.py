@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -99,3 +100,16 @@ def build(folder: Path) -> Lane:
     lane.git("add", ".")
     lane.git("commit", "-q", "-m", "first")
     return lane
+
+
+def end_everything(lane: Lane, orchestrator: int) -> None:
+    """As a power cut does: the orchestrator, the supervisor and the command's whole tree."""
+    os.kill(orchestrator, signal.SIGKILL)
+    shown = json.loads(lane.standfast("ps", "--json").stdout)["effects"]
+    while pids := [pid for each in shown for pid in each["pids"]]:
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        shown = json.loads(lane.standfast("ps", "--json").stdout)["effects"]

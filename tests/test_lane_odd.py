@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lane_runs import BRANCH, LANE, WRITES, Lane, build
+from lane_runs import BRANCH, LANE, WRITES, Lane, build, end_everything
 from standfast import errors, lane_errors
 from standfast.protocol import checkpoints as cp
 
@@ -287,7 +287,7 @@ def test_person_who_works_in_the_base_meanwhile_takes_nothing_along(
     }[act]
     person = f"cd '{lane.repo}'; for i in $(seq 400); do test -e stop && break; {act_line}; done"
     with subprocess.Popen(["sh", "-c", person], stderr=subprocess.DEVNULL) as busy:
-        done = lane.run("echo theirs >> a.txt; echo new > new")
+        done = lane.run("echo theirs >> a.txt; echo new > new", "--base", "main")
         (lane.repo / "stop").touch()
         busy.wait(timeout=60)
     while done.returncode == lane_errors.LaneBlocked.exit_status:
@@ -350,6 +350,32 @@ def test_worktree_whose_git_was_cut_off_is_put_right(lane: Lane, what: str) -> N
 
     assert done.returncode == 0, done.stderr
     assert lane.show("main", "made") == "x"
+
+
+@pytest.mark.req("CKP-11")
+def test_objects_that_a_power_cut_tore_are_made_again(lane: Lane, tmp_path: Path) -> None:
+    """Git takes an object that is there for whole: a torn one would stay for ever."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    waits = f"test -e '{tmp_path}/go' || {{ echo x > '{fifo}'; sleep 99; }}"
+    runner = f"echo new > made; git add made; {waits}"
+    words = lane.argv("run", *LANE, "--runner", runner, "--task", lane.task("one"))
+    with subprocess.Popen(words, cwd=lane.repo, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:  # fmt: skip
+        fifo.read_text(encoding="utf-8")
+        end_everything(lane, process.pid)
+    blob = lane.git("hash-object", str(lane.tree / "made"))
+    torn = lane.repo / ".git" / "objects" / blob[:2] / blob[2:]
+    torn.chmod(0o644)
+    torn.write_bytes(b"")
+    (tmp_path / "go").touch()
+    assert lane.resume().returncode == lane_errors.EffectInDoubt.exit_status
+    lane.standfast("settle", "lane/r1/P1/SL-1/task-one/1", "again")
+
+    done = lane.resume()
+
+    assert done.returncode == 0, done.stderr
+    assert lane.show("main", "made") == "new"
 
 
 # Being stopped.

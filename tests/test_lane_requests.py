@@ -1,14 +1,12 @@
 """Pull requests of lanes: made once, found when they are there, whoever made or merged them."""
 
-import json
 import os
-import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from lane_runs import BRANCH, LANE, WRITES, Lane, build
+from lane_runs import BRANCH, LANE, WRITES, Lane, build, end_everything
 from standfast import lane_errors
 from standfast.protocol import checkpoints as cp
 
@@ -158,19 +156,6 @@ def test_command_that_cannot_be_asked_about_is_asked_of_a_person(
     assert settled.returncode == 0, settled.stderr
     assert lane.resume().returncode == 0
     assert requests(tmp_path) == ["made"]
-
-
-def end_everything(lane: Lane, orchestrator: int) -> None:
-    """As a power cut does: the orchestrator, the supervisor and the command's whole tree."""
-    os.kill(orchestrator, signal.SIGKILL)
-    shown = json.loads(lane.standfast("ps", "--json").stdout)["effects"]
-    while pids := [pid for each in shown for pid in each["pids"]]:
-        for pid in pids:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-        shown = json.loads(lane.standfast("ps", "--json").stdout)["effects"]
 
 
 def test_hooks_of_the_repository_do_not_run_for_the_push(lane: Lane, tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ def advance(git: Git, branch: str, old: str, new: str) -> None:
         raise BaseMoved(f"{branch} is at {old}, from where no way leads forward to {new}")
     _refuse_rebased(git, branch)
     with ExitStack() as stack:
+        standing.refuse_elsewhere(git)
         places = _checkouts(git, branch, old, new)
         mine = [stack.enter_context(holding.held(place, branch)) for place in places]
         _bring_forward(mine, git, ref, old, new)

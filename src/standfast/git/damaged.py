@@ -6,12 +6,16 @@ the files that it left in the worktree stay as they are.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import zlib
 from pathlib import Path
 
 from standfast import disk
 from standfast.errors import GitFailed, StandfastError
 from standfast.git import Git, standing
+
+_CHUNK = 1 << 20
 
 
 def can_be_read(tree: Git) -> bool:
@@ -37,10 +41,56 @@ def put_right(git: Git, path: str, branch: str, commit: str) -> None:
     if not _has_commit(tree):
         ref.parent.mkdir(parents=True, exist_ok=True)
         disk.replace(str(ref), f"{commit}\n".encode(), mode=0o644)
-    if not can_be_read(tree):
+    if not can_be_read(tree) or _lacks_objects(tree):
         disk.forget(str(own / "index"))
         tree.write("reset", "--mixed", "--quiet")
     tree.make_durable()
+
+
+def _lacks_objects(tree: Git) -> bool:
+    """Whether something is staged that is not there any more."""
+    try:
+        tree.read("diff-index", "--cached", "-p", "HEAD")
+    except StandfastError:
+        return True
+    return False
+
+
+def put_aside(git: Git, since_ns: int, aside: str) -> list[str]:
+    """Take objects away that are damaged: git would never write them again while they are there.
+
+    Only files that changed since then are looked at; what is wrong with them is kept *aside*.
+    """
+    home = git.common_directory() / "objects"
+    algorithm = git.object_format()
+    found = [
+        path
+        for path in home.glob("[0-9a-f][0-9a-f]/*")
+        if _is_young(path, since_ns) and not _is_whole(path, algorithm)
+    ]
+    for path in found:
+        disk.make_folder(aside)
+        os.rename(path, os.path.join(aside, f"{path.parent.name}{path.name}"))
+        disk.sync_folder(str(path.parent))
+    return [f"{path.parent.name}{path.name}" for path in found]
+
+
+def _is_young(path: Path, since_ns: int) -> bool:
+    try:
+        return path.lstat().st_ctime_ns >= since_ns and not path.name.startswith("tmp_")
+    except FileNotFoundError:
+        return False
+
+
+def _is_whole(path: Path, algorithm: str) -> bool:
+    made, unpack = hashlib.new(algorithm), zlib.decompressobj()
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                made.update(unpack.decompress(chunk))
+    except (OSError, zlib.error):
+        return False
+    return unpack.eof and made.hexdigest() == f"{path.parent.name}{path.name}"
 
 
 def _has_commit(tree: Git) -> bool:

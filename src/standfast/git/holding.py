@@ -48,6 +48,7 @@ def held(place: Checkout, branch: str) -> Iterator[Checkout]:
         disk.forget(f"{copy}.lock")
         disk.forget(str(lock))
         os.close(fd)
+        disk.sync_folder(str(home))  # a lock that came back with the power would stop everybody
 
 
 def mark(place: Checkout) -> bool:

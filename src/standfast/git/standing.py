@@ -48,6 +48,9 @@ def refuse_elsewhere(git: Git) -> None:
 
     Git names it by its own folder, which is wrong for a submodule, and where that folder is apart.
     """
+    common = git.common_directory()
+    if common.name == ".git" and os.path.realpath(git.directory) == os.path.realpath(common.parent):
+        return  # the usual case; that core.worktree leads elsewhere is refused by every call
     main = next(read_list(os.fsdecode(git.read("worktree", "list", "--porcelain", "-z"))))
     if main.is_bare:
         return

@@ -1,7 +1,7 @@
 """The worktrees of a repository: which there are, making one, mending one, retiring one."""
 
 from standfast.git.adding import add
-from standfast.git.damaged import can_be_read, put_right
+from standfast.git.damaged import can_be_read, put_aside, put_right
 from standfast.git.mending import mend
 from standfast.git.retiring import remove
 from standfast.git.standing import Listed, listed, locks, read_list, sweep, unfinished
@@ -13,6 +13,7 @@ __all__ = [
     "listed",
     "locks",
     "mend",
+    "put_aside",
     "put_right",
     "read_list",
     "remove",

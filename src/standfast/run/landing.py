@@ -11,7 +11,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from standfast.git import advancing, replay, worktrees
+from standfast.git import advancing, branches, replay, worktrees
 from standfast.journal import lane_steps as told
 from standfast.journal import locks
 from standfast.lane_errors import BaseMoved, BaseRefused
@@ -143,19 +143,8 @@ def retire(work: Work, _lane: Standing, _task: Task | None) -> None:
     if stays is None:
         stays = worktrees.remove(git, spec.worktree)
     if stays is None and spec.merge in (lane_spec.FF, lane_spec.NO_FF):
-        _drop_branch(work)
+        branches.delete_merged(git, spec.branch, spec.base)
     with recording(work) as tx:
         step(work, tx, lane_steps.RETIRE, 1, lane_steps.OK, {"stays": stays or ""})
     if stays:
         work.tell(f"the worktree stays, {stays}: {spec.worktree}")
-
-
-def _drop_branch(work: Work) -> None:
-    """A branch whose every commit is in the base branch says nothing any more."""
-    git, ref = work.git, f"refs/heads/{work.spec.branch}"
-    now, base = git.resolve(ref), git.resolve(f"refs/heads/{work.spec.base}")
-    if any(each.branch == work.spec.branch for each in worktrees.listed(git)):
-        return  # somebody has it checked out elsewhere
-    if now is not None and base is not None and git.is_ancestor(now, base):
-        git.write("update-ref", "-d", ref, now)
-        git.make_durable(objects_since_ns=1 << 62)

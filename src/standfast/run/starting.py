@@ -6,18 +6,23 @@ import os
 from typing import TYPE_CHECKING
 
 from standfast import disk
+from standfast.effects import door, settling
+from standfast.effects.folder import EXIT, STARTED, Folder
 from standfast.errors import BadName
 from standfast.git import branches, worktrees
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import BranchTaken, InTheWay, LaneBlocked
 from standfast.protocol import checkpoints as cp
+from standfast.protocol.effects import Verdict, attempt_of
+from standfast.protocol.lane_steps import BEGUN
 from standfast.protocol.text import printable
-from standfast.run.working import checkpoint, log, recording
+from standfast.run.working import checkpoint, free_of_locks, log, recording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from standfast.git import Git
+    from standfast.journal.store import Journal
     from standfast.protocol.lane_spec import Spec, Task
     from standfast.protocol.lane_steps import Standing
     from standfast.run.working import Work
@@ -118,6 +123,32 @@ def _last_commit(git: Git, lane: Standing) -> str | None:
     steps = sorted(lane.steps.values(), key=lambda step: step.seq, reverse=True)
     commits = [step.facts.get("head", "") for step in steps]
     return next((sha for sha in [*commits, *named] if sha and git.resolve(sha)), None)
+
+
+def see_to_the_dead(work: Work, lane: Standing, name: str, key: str) -> None:
+    """A run that was begun and of which nothing lives: a power cut may have torn its git's work."""
+    step = lane.steps.get(name)
+    if step is None or step.state != BEGUN or not _is_dead(work.journal, key):
+        return
+    since_ns = lane.marks[cp.STARTED].at * 1000
+    torn = worktrees.put_aside(work.git, since_ns, os.path.join(work.journal.folder, "torn"))
+    if torn:
+        _mend_refs(work, lane)
+        log(work, "worktree_recovery", notes=f"{len(torn)} objects of git were torn")
+    free_of_locks(work)
+
+
+def _is_dead(journal: Journal, name: str) -> bool:
+    """Whether its last attempt was begun, has no record of its end, and nothing of it lives."""
+    attempt = 1
+    while settling.settled(journal, attempt_of(name, attempt)) is Verdict.AGAIN:
+        attempt += 1
+    key = attempt_of(name, attempt)
+    folder = Folder(journal.folder, key)
+    if not os.path.lexists(folder.at(STARTED)):
+        return attempt > 1  # the one before it died
+    is_known = door.find(journal, key) is not None or os.path.lexists(folder.at(EXIT))
+    return not is_known and not folder.is_alive()
 
 
 def mend_checkout(work: Work, lane: Standing) -> None:

@@ -23,7 +23,7 @@ from standfast.protocol import lane_prompt, lane_steps
 from standfast.protocol.json_text import write_json
 from standfast.protocol.text import printable
 from standfast.run import committing, expecting
-from standfast.run.starting import mend_checkout, see_to_worktree
+from standfast.run.starting import mend_checkout, see_to_the_dead, see_to_worktree
 from standfast.run.working import checkpoint, log, recording, see_to, step
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def work(work: Work, lane: Standing, task: Task | None) -> None:
     see_to_worktree(work, lane)
     mend_checkout(work, lane)
     number = begin(work, lane, task.step, "task_start", task.name)
+    see_to_the_dead(work, lane, task.step, key(work, task.step, number))
     ended = _agent(work, lane, task, number)
     error = None
     if ended is not None and not ended.is_ok:
@@ -67,6 +68,11 @@ def begin(work: Work, lane: Standing, name: str, event: str, task: str = "-") ->
     return number
 
 
+def key(work: Work, name: str, number: int) -> str:
+    """What the effect of a step goes by."""
+    return f"lane/{'/'.join(work.spec.names)}/{name}/{number}"
+
+
 def order(
     work: Work, name: str, number: int, line: str, said: dict[str, str], stdin: str = ""
 ) -> Order:
@@ -79,7 +85,7 @@ def order(
         "STANDFAST_WORKTREE": spec.worktree,
     }
     return Order(
-        key=f"lane/{'/'.join(spec.names)}/{name}/{number}",
+        key=key(work, name, number),
         argv=("sh", "-c", line),
         cwd=spec.worktree,
         env={**without_repository(work.environ), **about, **said},
