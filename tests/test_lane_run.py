@@ -463,25 +463,6 @@ def test_worktree_with_something_in_it_stays(lane: Lane, leave: str) -> None:
     assert "the worktree stays" in done.stderr
 
 
-# Outputs.
-
-
-@pytest.mark.req("CKP-08")
-def test_outputs_are_asked_for_validated_received_and_asked_for_again(lane: Lane) -> None:
-    runner = (
-        'out=$(sed -n "s/^Write your complete findings to: //p" "$STANDFAST_PROMPT");'
-        ' echo Fine. > "$out"; if [ "$STANDFAST_ATTEMPT" = 2 ]; then'
-        " echo '<!-- AGENT_COMPLETE -->' >> \"$out\"; fi"
-    )
-
-    done = lane.run(runner, "--output", "review.md", "--output", "notes.md=optional",
-                    "--retries", "1")  # fmt: skip
-
-    assert done.returncode == 1
-    one = lane.run(runner, "--output", "review.md", "--retries", "1")
-    assert one.returncode == lane_errors.LaneChanged.exit_status
-
-
 # What is refused, clearly, with nothing done.
 
 
