@@ -85,7 +85,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "git/__init__.py:Git._listed",
         "git/__init__.py:Git._listed_in",
         "effects/door.py:_refuse_hopeless",
-        "process/identity.py:called_with",
+        "process/workers.py:called_with",
         "git/__init__.py:Git._one_line",
         "git/__init__.py:Git._submodule_settings",
         "git/__init__.py:Git._text",

@@ -21,6 +21,7 @@ from standfast import clock, process
 from standfast.errors import BadName, GitFailed, NotARepository, TooLarge, UnsafePath, WrongUsage
 from standfast.git import armour, pushing
 from standfast.git.durable import durable_paths, sync_all
+from standfast.git.saying import clean, failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["Git", "checked_ref", "durable_paths", "entries", "names"]
 
 _INCLUDES_LIMIT = 64
-_MESSAGE_LIMIT = 300
 _CLOCK_SLACK_US = 60 * clock.MICROSECONDS
 _COMMITTED = re.compile(rb"\[(?:detached HEAD|\S+)(?: \(root-commit\))? ([0-9a-f]{40,64})\] ")
 _LIST = ("config", "--list", "-z", "--show-origin")
@@ -237,7 +237,7 @@ class Git:
 
     def _checked(self, done: process.Finished) -> process.Finished:
         if done.status != 0:
-            raise _failure(done, self.directory)
+            raise failure(done, self.directory)
         return done
 
     def _text(self, *args: str) -> str:
@@ -374,35 +374,5 @@ def _included(listed: Iterable[tuple[Path, str, str]], *sections: str) -> Iterat
         section, _, variable = armour.split_key(key)
         if section in sections and variable == "path":
             if value.startswith("%("):
-                raise GitFailed(f"an include cannot be followed: {_clean(os.fsencode(value))}")
+                raise GitFailed(f"an include cannot be followed: {clean(os.fsencode(value))}")
             yield origin.parent / Path(value).expanduser()
-
-
-def _failure(done: process.Finished, directory: Path) -> Exception:
-    """Say in our terms why git said no."""
-    reason = _reason(done)
-    if "not a git repository" in reason:
-        return NotARepository("this folder is in no git repository", file=str(directory))
-    if "dubious ownership" in reason:
-        return GitFailed(
-            "git refuses the repository: its files belong to another user",
-            file=str(directory),
-            remedy="If you trust it, read about `safe.directory` in git's documentation.",
-        )
-    return GitFailed(reason[:_MESSAGE_LIMIT], file=str(directory))
-
-
-def _reason(done: process.Finished) -> str:
-    """The line in which git says it; its advice is left out, that holds whole commands."""
-    lines = [line for line in _clean(done.stderr).splitlines() if not line.startswith("hint:")]
-    told = [line for line in lines if line.startswith(("fatal:", "error:"))]
-    if told:
-        return told[-1]
-    said = lines[:1] or _clean(done.stdout).splitlines()[-1:]
-    return said[0] if said else f"git {done.argv[1]} ended with status {done.status}"
-
-
-def _clean(output: bytes) -> str:
-    """Replace what could steer a terminal."""
-    text = output.decode("utf-8", "replace")
-    return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)

@@ -23,17 +23,13 @@ from standfast.process.identity import (
     Identity,
     Liveness,
     Sighting,
-    called_with,
-    descendants,
-    having_open,
     identify,
     liveness,
     lock_holders,
     look,
-    programs_in,
     send,
-    working_in,
 )
+from standfast.process.workers import called_with, descendants, having_open, programs_in, working_in
 
 if TYPE_CHECKING:
     import selectors

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from standfast.errors import ProgramMissing, ProgramTimedOut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 PROC = Path("/proc")
 MACHINE_ID_FILES = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
@@ -30,7 +30,7 @@ NOT_KNOWN = "unknown"
 
 _READ_LIMIT = 64 * 1024
 _FIELD = re.compile(r"[A-Za-z0-9._:-]{1,128}")
-_PID = re.compile(r"[1-9][0-9]{0,9}")
+PID = re.compile(r"[1-9][0-9]{0,9}")
 _RANDOM_NODE = 1 << 40  # set by uuid.getnode when it found no card and drew a number
 
 
@@ -49,7 +49,7 @@ class Identity:
 
     def __post_init__(self) -> None:
         fields = (self.machine, self.pid_namespace, self.boot, self.start)
-        if not (all(map(_FIELD.fullmatch, fields)) and _PID.fullmatch(str(self.pid))):
+        if not (all(map(_FIELD.fullmatch, fields)) and PID.fullmatch(str(self.pid))):
             raise ValueError("a process identity holds a field that is not one")
 
     def as_text(self) -> str:
@@ -60,7 +60,7 @@ class Identity:
     def from_text(cls, text: str) -> Identity:
         """Read `as_text` back; anything else is a ValueError."""
         fields = text.split("/")
-        if len(fields) != 5 or not _PID.fullmatch(fields[3]):  # noqa: PLR2004  # the five above
+        if len(fields) != 5 or not PID.fullmatch(fields[3]):  # noqa: PLR2004  # the five above
             raise ValueError("not a process identity")
         machine, namespace, boot, pid, start = fields
         return cls(machine=machine, pid_namespace=namespace, boot=boot, pid=int(pid), start=start)
@@ -239,7 +239,7 @@ def _look_in_proc(pid: int) -> Sighting | Liveness:
     if (PROC / "self").readlink() != Path(str(me)) and pid != me:
         return Liveness.UNKNOWN  # this /proc shows another namespace: its numbers are not ours
     try:
-        text = _text_of(PROC / ("self" if pid == me else str(pid)) / "stat")
+        text = text_of(PROC / ("self" if pid == me else str(pid)) / "stat")
     except PermissionError:
         return Liveness.UNKNOWN
     except OSError:  # not there, or it ended while we read
@@ -258,14 +258,15 @@ def _ask_by_signal(pid: int) -> Liveness:
     return Liveness.UNKNOWN
 
 
-def _text_of(file: Path, limit: int = _READ_LIMIT) -> str:
+def text_of(file: Path, limit: int = _READ_LIMIT) -> str:
+    """What a file of the system says; it has no length."""
     with file.open("rb") as handle:
         return handle.read(limit).decode("utf-8", "replace")
 
 
 def _first_line(file: Path) -> str:
     try:
-        return _text_of(file).partition("\n")[0].strip()
+        return text_of(file).partition("\n")[0].strip()
     except OSError:
         return ""
 
@@ -288,7 +289,7 @@ def _answer(*argv: str) -> str:
 def lock_holders(path: str | Path) -> list[int]:
     """List the pids that hold an flock on the file, for a message; empty where nobody can say."""
     try:
-        text, facts = _text_of(PROC / "locks", -1), Path(path).stat()
+        text, facts = text_of(PROC / "locks", -1), Path(path).stat()
     except OSError:
         return []
     return read_locks(text, device=facts.st_dev, inode=facts.st_ino)
@@ -299,120 +300,4 @@ def read_locks(text: str, *, device: int, inode: int) -> list[int]:
     wanted = f"{os.major(device):02x}:{os.minor(device):02x}:{inode}"
     rows = (line.split() for line in text.splitlines())
     held = (row for row in rows if len(row) > 5 and row[1] == "FLOCK" and row[5] == wanted)  # noqa: PLR2004  # its columns
-    return sorted({int(row[4]) for row in held if _PID.fullmatch(row[4])})
-
-
-# Who is at work in a folder.
-
-
-def working_in(folder: str | Path) -> list[int]:
-    """The processes whose current folder is there or below, as far as the system shows it.
-
-    Not this one and those that it was called by: a shell may call us where it stands.
-    """
-    top, ours = os.path.realpath(folder), set(_line())
-    found = []
-    for pid in _pids():
-        try:
-            where = os.readlink(PROC / str(pid) / "cwd")
-        except OSError:
-            continue
-        if pid not in ours and (where == top or where.startswith(f"{top}{os.sep}")):
-            found.append(pid)
-    return found
-
-
-def programs_in(name: str, folder: str | Path) -> list[int]:
-    """Those among the processes in a folder that run a program of this name."""
-    return [pid for pid in working_in(folder) if _program(pid) == name]
-
-
-def _program(pid: int) -> str:
-    try:
-        return (PROC / str(pid) / "comm").read_text("utf-8", "replace").removesuffix("\n")
-    except OSError:
-        return ""
-
-
-def called_with(argument: str) -> list[int]:
-    """The processes that have this very argument, as far as the system shows it."""
-    wanted, found = os.fsencode(argument), []
-    for pid in _pids():
-        try:
-            said = (PROC / str(pid) / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if wanted in said.split(b"\0"):
-            found.append(pid)
-    return found
-
-
-def having_open(path: str | Path) -> list[int]:
-    """The processes that have this very file open, as far as the system shows it."""
-    try:
-        facts = Path(path).lstat()
-    except OSError:
-        return []
-    return [pid for pid in _pids() if _has_open(pid, facts)]
-
-
-def _has_open(pid: int, facts: os.stat_result) -> bool:
-    try:
-        with os.scandir(PROC / str(pid) / "fd") as entries:
-            return any(_is_same(entry, facts) for entry in entries)
-    except OSError:
-        return False
-
-
-def _is_same(entry: os.DirEntry[str], facts: os.stat_result) -> bool:
-    try:
-        return os.path.samestat(entry.stat(), facts)
-    except OSError:
-        return False
-
-
-def _pids() -> list[int]:
-    try:
-        return sorted(int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit())
-    except OSError:
-        return []
-
-
-def _line() -> list[int]:
-    """This process, its parent, and so on upwards."""
-    found, pid = [], os.getpid()
-    while pid > 0 and pid not in found:
-        found.append(pid)
-        try:
-            pid = read_parent(_text_of(PROC / str(pid) / "stat"))
-        except OSError:
-            break
-    return found
-
-
-def descendants() -> list[int]:
-    """The processes that this one began, and those that they began, as far as they can be seen."""
-    parents = dict(_with_parents())
-    found, more = {os.getpid()}, {os.getpid()}
-    while more:
-        more = {pid for pid, parent in parents.items() if parent in more} - found
-        found |= more
-    return sorted(found - {os.getpid()})
-
-
-def _with_parents() -> Iterator[tuple[int, int]]:
-    """Every process that has not ended, and its parent: who has ended has no children."""
-    for pid in _pids():
-        try:
-            text = _text_of(PROC / str(pid) / "stat")
-        except OSError:
-            continue
-        seen = read_proc_stat(text)
-        if seen is not None and not seen.is_over:
-            yield pid, read_parent(text)
-
-
-def read_parent(text: str) -> int:
-    """The parent that /proc/PID/stat names; 0 where there is none."""
-    fields = text[text.rfind(")") + 1 :].split()[1:2]
-    return int(fields[0]) if fields and _PID.fullmatch(fields[0]) else 0
+    return sorted({int(row[4]) for row in held if PID.fullmatch(row[4])})

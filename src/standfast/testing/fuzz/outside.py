@@ -11,9 +11,10 @@ from standfast import config, filesystems
 from standfast.clients.claude import chosen
 from standfast.errors import BadConfig
 from standfast.files import drafts, status_md
-from standfast.git import _failure, armour, checked_ref, entries, worktrees
+from standfast.git import armour, checked_ref, entries, worktrees
+from standfast.git.saying import failure
 from standfast.journal.reading import Decision
-from standfast.process import Finished, identity
+from standfast.process import Finished, identity, workers
 from standfast.redact import redact, redact_value
 from standfast.surfaces.cli import frame
 from standfast.testing.fuzz.target import Target, answered, folder, must, text_of
@@ -71,7 +72,7 @@ def _git_output(data: bytes) -> None:
     list(entries(data))
     must(all(each.path for each in worktrees.read_list(text_of(data))), "a worktree nowhere")
     done = Finished(argv=("git", "status"), status=128, stdout=data, stderr=data, truncated=False)
-    said = str(_failure(done, Path("/repo")))
+    said = str(failure(done, Path("/repo")))
     must(said.isprintable() and len(said) < 2000, "git's words could steer a terminal")
     keys = [key for key in text_of(data).split("\0") if key]
     armour.neutralise(keys)
@@ -84,7 +85,7 @@ def _proc(data: bytes) -> None:
     text = text_of(data)
     for seen in (identity.read_proc_stat(text), identity.read_ps(text)):
         must(seen is None or seen.state, "a process without a state")
-    must(identity.read_parent(text) >= 0, "a parent that is a group")
+    must(workers.read_parent(text) >= 0, "a parent that is a group")
     must(all(pid > 0 for pid in identity.read_locks(text, device=2049, inode=7)), "no pid")
     filesystems.kind_of("/", mounts=text)
     at = Path(folder("proc").put("id", data))

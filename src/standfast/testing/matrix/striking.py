@@ -125,7 +125,7 @@ def _words(pid: int) -> list[bytes]:
 
 
 def _parent(pid: int) -> int:
-    return process.identity.read_parent(_read(pid, "stat").decode("utf-8", "replace"))
+    return process.workers.read_parent(_read(pid, "stat").decode("utf-8", "replace"))
 
 
 def _read(pid: int, name: str) -> bytes:

@@ -1,0 +1,125 @@
+"""Who is at work: in a folder, with a file, with an argument, and who was begun by whom."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from standfast.process.identity import PID, PROC, read_proc_stat, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def working_in(folder: str | Path) -> list[int]:
+    """The processes whose current folder is there or below, as far as the system shows it.
+
+    Not this one and those that it was called by: a shell may call us where it stands.
+    """
+    top, ours = os.path.realpath(folder), set(_line())
+    found = []
+    for pid in _pids():
+        try:
+            where = os.readlink(PROC / str(pid) / "cwd")
+        except OSError:
+            continue
+        if pid not in ours and (where == top or where.startswith(f"{top}{os.sep}")):
+            found.append(pid)
+    return found
+
+
+def programs_in(name: str, folder: str | Path) -> list[int]:
+    """Those among the processes in a folder that run a program of this name."""
+    return [pid for pid in working_in(folder) if _program(pid) == name]
+
+
+def _program(pid: int) -> str:
+    try:
+        return (PROC / str(pid) / "comm").read_text("utf-8", "replace").removesuffix("\n")
+    except OSError:
+        return ""
+
+
+def called_with(argument: str) -> list[int]:
+    """The processes that have this very argument, as far as the system shows it."""
+    wanted, found = os.fsencode(argument), []
+    for pid in _pids():
+        try:
+            said = (PROC / str(pid) / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if wanted in said.split(b"\0"):
+            found.append(pid)
+    return found
+
+
+def having_open(path: str | Path) -> list[int]:
+    """The processes that have this very file open, as far as the system shows it."""
+    try:
+        facts = Path(path).lstat()
+    except OSError:
+        return []
+    return [pid for pid in _pids() if _has_open(pid, facts)]
+
+
+def _has_open(pid: int, facts: os.stat_result) -> bool:
+    try:
+        with os.scandir(PROC / str(pid) / "fd") as entries:
+            return any(_is_same(entry, facts) for entry in entries)
+    except OSError:
+        return False
+
+
+def _is_same(entry: os.DirEntry[str], facts: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(entry.stat(), facts)
+    except OSError:
+        return False
+
+
+def _pids() -> list[int]:
+    try:
+        return sorted(int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit())
+    except OSError:
+        return []
+
+
+def _line() -> list[int]:
+    """This process, its parent, and so on upwards."""
+    found, pid = [], os.getpid()
+    while pid > 0 and pid not in found:
+        found.append(pid)
+        try:
+            pid = read_parent(text_of(PROC / str(pid) / "stat"))
+        except OSError:
+            break
+    return found
+
+
+def descendants() -> list[int]:
+    """The processes that this one began, and those that they began, as far as they can be seen."""
+    parents = dict(_with_parents())
+    found, more = {os.getpid()}, {os.getpid()}
+    while more:
+        more = {pid for pid, parent in parents.items() if parent in more} - found
+        found |= more
+    return sorted(found - {os.getpid()})
+
+
+def _with_parents() -> Iterator[tuple[int, int]]:
+    """Every process that has not ended, and its parent: who has ended has no children."""
+    for pid in _pids():
+        try:
+            text = text_of(PROC / str(pid) / "stat")
+        except OSError:
+            continue
+        seen = read_proc_stat(text)
+        if seen is not None and not seen.is_over:
+            yield pid, read_parent(text)
+
+
+def read_parent(text: str) -> int:
+    """The parent that /proc/PID/stat names; 0 where there is none."""
+    fields = text[text.rfind(")") + 1 :].split()[1:2]
+    return int(fields[0]) if fields and PID.fullmatch(fields[0]) else 0
