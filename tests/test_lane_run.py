@@ -628,3 +628,26 @@ def test_status_tells_lanes_that_are_at_work_stopped_or_in_need_of_somebody(
     assert "STOPPED  r2/P1/SL-2  next: let the agent work (two)" in stopped
     assert done.returncode == 0, done.stderr
     assert "SL-2" not in lane.standfast("status").stdout
+
+
+# Several lanes at once.
+
+
+@pytest.mark.req("CKP-11")
+def test_lanes_that_land_at_once_land_in_turn_and_all_of_them(lane: Lane) -> None:
+    """Each changes a file of its own, and the base moves under all the others."""
+    names = [f"SL-{number}" for number in range(1, 5)]
+    calls = [
+        lane.argv("run", "--run-id", "r1", "--phase", "P1", "--lane", name, "--task",
+                  lane.task(name), "--runner", 'echo made > "$STANDFAST_LANE"')
+        for name in names
+    ]  # fmt: skip
+    begun = [subprocess.Popen(call, cwd=lane.repo, stderr=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL) for call in calls]  # fmt: skip
+
+    assert [each.wait(timeout=120) for each in begun] == [0] * len(names)
+
+    assert lane.git("rev-list", "--count", "main") == str(1 + len(names))
+    assert {name: lane.show("main", name) for name in names} == dict.fromkeys(names, "made")
+    assert lane.git("status", "--porcelain") == ""
+    assert lane.git("worktree", "list").count("\n") == 0

@@ -26,7 +26,6 @@ from standfast.run.working import log, recording, step
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from standfast.journal.store import Journal
     from standfast.protocol.lane_spec import Task
     from standfast.protocol.lane_steps import Standing
     from standfast.run.working import Work
@@ -44,7 +43,7 @@ def land(work: Work, lane: Standing, _task: Task | None) -> None:
     if requesting.is_open(lane):
         requesting.request(work, lane)
         return
-    with _turn(work.journal):
+    with _turn(work):
         if not _bring_up_to_date(work, lane):
             return
         if work.spec.merge != lane_spec.PR:
@@ -65,9 +64,14 @@ def _is_new(work: Work, lane: Standing) -> bool:
 
 
 @contextmanager
-def _turn(journal: Journal) -> Iterator[None]:
+def _turn(work: Work) -> Iterator[None]:
     """One lane at a time; the others wait, however long it takes."""
-    fd = locks.take(os.path.join(journal.folder, LOCK))
+    path = os.path.join(work.journal.folder, LOCK)
+    fd = locks.open_lock(path)
+    if not locks.try_lock(fd):
+        os.close(fd)
+        work.tell("another lane is landing: this one waits for its turn")
+        fd = locks.take(path)
     try:
         yield
     finally:
