@@ -102,7 +102,9 @@ class Hooks:
     def rest(self) -> None:
         """Wait until no process of any call is left."""
         while self.alive:
-            ended, _, _ = select.select(self.alive[:1], [], [], PATIENCE_S)
+            waiting = select.poll()  # a number over 1023 is nothing that select could wait for
+            waiting.register(self.alive[0], select.POLLIN)
+            ended = waiting.poll(PATIENCE_S * 1000)
             assert ended, "a hook runs on"
             os.close(self.alive.pop(0))
 

@@ -69,6 +69,8 @@ def _rolled_back(world: World, _seen: Seen) -> bool:
 
 LANES: tuple[Act, ...] = (
     Act("resume-lane", "lane resume", "laned", command("lane", "resume", *_RUN), dear=True),
+    # What happens on a lane's way is tried by kills, power cuts and the matrix.
+    Act("run-lane", "lane run", "a lane that is done", command("lane", "run", *_RUN), dear=True),
     Act("roll-back-lane", "lane rollback", "a lane at work", command("lane", "rollback", *_RUN),
         new=lambda seen: seen.number("lane.rolled_back"), holds=_rolled_back, dear=True),
 )  # fmt: skip

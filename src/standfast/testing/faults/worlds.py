@@ -194,6 +194,18 @@ def _lane_at_work(world: World) -> None:
     _write(os.path.join(world.repo, "new"), "untracked\n")
 
 
+def _lane_done(world: World) -> None:
+    """A lane of ours, run to its end in a fresh repository: nothing is left to be done."""
+    _begun(world)
+    _write(os.path.join(world.repo, "task.md"), "Do nothing.\n")
+    _git(world, "add", "task.md")
+    _git(world, "commit", "-q", "-m", "first")
+    perform.command(
+        world, "lane", "run", "--run-id", RUN, "--phase", "P1", "--lane", "SL-1",
+        "--task", "task.md", "--runner", "true", "--base", "main",
+    )  # fmt: skip
+
+
 def _in_doubt(world: World) -> None:
     """A command was begun, and nobody saw how it ended: its supervisor died with it."""
     _begun(world)
@@ -361,6 +373,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "staged": _staged,
     "laned": _laned,
     "a lane at work": _lane_at_work,
+    "a lane that is done": _lane_done,
     "in doubt": _in_doubt,
     "resuming": _resuming,
     "a section of v1": _of_old,
