@@ -392,6 +392,21 @@ def test_agent_that_never_ends_is_ended_and_has_failed(lane: Lane) -> None:
     assert "its time was up" in done.stderr
 
 
+@pytest.mark.req("CKP-08", "EFF-04")
+def test_agent_that_a_person_ended_is_not_tried_again(lane: Lane, tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    words = ("run", *LANE, "--runner", f"echo x > '{fifo}'; sleep 1000", "--retries", "2",
+             "--task", lane.task("one"))  # fmt: skip
+    with subprocess.Popen(lane.argv(*words), cwd=lane.repo, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:  # fmt: skip
+        fifo.read_text(encoding="utf-8")
+        assert lane.standfast("reap").returncode == 0
+
+    assert process.returncode == 1
+    assert lane.history() == [*WAY[:2], (cp.STARTED, cp.FAILED)]
+
+
 # What is gone is said to be gone, and made again.
 
 

@@ -16,6 +16,7 @@ from standfast.protocol.lane_steps import (
     FAILED,
     MERGE,
     OK,
+    REBASE,
     RETIRE,
     TESTS,
     Do,
@@ -24,6 +25,7 @@ from standfast.protocol.lane_steps import (
     Step,
     after_failure,
     decide,
+    is_tested_at,
     is_void,
 )
 
@@ -116,6 +118,28 @@ def test_tests_that_failed_before_the_last_work_are_run_again() -> None:
 
 def test_tests_that_passed_before_the_last_work_do_not_count() -> None:
     assert decide(standing(*TESTED, ("task-two", BEGUN), ("task-two", OK))).do is Do.TEST
+
+
+def test_lane_whose_beginning_did_not_go_well_is_looked_at_again() -> None:
+    assert decide(standing((cp.BEFORE, cp.BLOCKED))).do is Do.PREPARE
+
+
+@pytest.mark.parametrize(
+    ("facts", "commit", "tested"),
+    [
+        ({}, "a" * 40, True),
+        ({}, "b" * 40, False),
+        ({"to": "b" * 40, "tested": "a" * 40}, "b" * 40, True),
+        ({"to": "b" * 40, "tested": "c" * 40}, "b" * 40, False),
+    ],
+)
+def test_tests_count_for_what_they_saw_and_what_we_made_of_it(
+    facts: dict[str, str], commit: str, *, tested: bool
+) -> None:
+    lane = standing(*WORKED, (cp.TESTED, cp.COMPLETE, {"head_sha": "a" * 40}))
+    steps = {**lane.steps, **({REBASE: Step(1, BEGUN, 99, facts)} if facts else {})}
+
+    assert is_tested_at(lane._replace(steps=steps), commit) is tested
 
 
 def test_word_of_a_person_that_the_tests_passed_is_enough() -> None:

@@ -206,8 +206,8 @@ def _failed(
                        **counted)  # fmt: skip
             number = told.last_number(work.journal, spec, redo.step) + 1
             step(work, tx, redo.step, number, lane_steps.BEGUN)
-        elif spec.retries:
-            checkpoint(work, tx, cp.RETRY, cp.FAILED, retry_attempt=max(1, lane.retries),
-                       notes=error, **counted)  # fmt: skip
+        elif 0 < spec.retries <= lane.retries:  # used up; not where somebody ended it
+            checkpoint(work, tx, cp.RETRY, cp.FAILED, retry_attempt=spec.retries, notes=error,
+                       **counted)  # fmt: skip
     if after.retry is not None:
         log(work, "task_retry_start", task=redo.name, notes=f"{after.retry} of {spec.retries}")
