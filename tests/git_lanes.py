@@ -16,6 +16,15 @@ FILES = {
     "empty": b"",
 }
 
+# What a lane makes of these: a change, an end, other bytes, a new folder, a folder for a file.
+CHANGES: dict[str, bytes | None] = {
+    "a": b"one\nTWO\nthree\n",
+    "deep/er/b": None,
+    "bytes": bytes(range(255, -1, -1)) * 300,
+    "new/file": b"new\n" * 1000,
+    "empty/is/a/folder/now": b"x",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Repo:

@@ -7,17 +7,9 @@ from pathlib import Path
 import pytest
 
 import git_lanes
-from git_lanes import FILES, Repo
+from git_lanes import CHANGES, FILES, Repo
 from standfast.git import advancing
 from standfast.lane_errors import BaseMoved, BaseRefused
-
-CHANGES: dict[str, bytes | None] = {
-    "a": b"one\nTWO\nthree\n",
-    "deep/er/b": None,
-    "bytes": bytes(range(255, -1, -1)) * 300,
-    "new/file": b"new\n" * 1000,
-    "empty/is/a/folder/now": b"x",
-}
 
 
 @pytest.fixture

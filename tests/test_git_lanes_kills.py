@@ -13,7 +13,7 @@ import pytest
 
 import git_lanes
 import lane_killing
-from git_lanes import BRANCH, FILES, Repo
+from git_lanes import BRANCH, CHANGES, FILES, Repo
 from lane_killing import MODES, SELF, Killer
 from standfast.testing.faults.shim import compiler
 
@@ -22,13 +22,6 @@ pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C compil
 SAMPLE = 20
 EVERY = bool(os.environ.get("STANDFAST_ALL_KILLS"))
 MINE = {"line\nbreak": b"mine\n", "untracked": b"mine\n"}
-CHANGES: dict[str, bytes | None] = {
-    "a": b"one\nTWO\nthree\n",
-    "deep/er/b": None,
-    "bytes": bytes(range(255, -1, -1)) * 300,
-    "new/file": b"new\n" * 1000,
-    "empty/is/a/folder/now": b"x",
-}
 
 
 @pytest.fixture
