@@ -10,7 +10,6 @@ import pytest
 from lane_runs import LANE, Lane, build
 from standfast.errors import StandfastError
 from standfast.journal import reading
-from standfast.journal.store import Journal
 from standfast.protocol import checkpoints as cp
 
 # Fails the first time, moves the base the second time, and tells of every run.
@@ -35,16 +34,22 @@ def begin(lane: Lane) -> list[str]:
     return lane.argv("run", *LANE, "--runner", AGENT, "--task", lane.task("one"), *words)
 
 
-def facts(journal: Journal) -> int:
+def facts(lane: Lane) -> int:
+    """As the file shows them: no lock is taken, so that nobody is held up."""
+    path = lane.repo / ".git" / "standfast" / "journal.db"
+    if not path.exists():
+        return 0
+    journal = lane.journal()
     try:
         return reading.last_seq(journal)
     except StandfastError:
         return 0
+    finally:
+        journal.close()
 
 
 def killed_after(lane: Lane, argv: list[str], count: int) -> bool:
     """Run it until the journal holds *count* facts, and kill it; False if it was done before."""
-    journal = lane.journal()
     with subprocess.Popen(
         argv,
         cwd=lane.repo,
@@ -53,9 +58,8 @@ def killed_after(lane: Lane, argv: list[str], count: int) -> bool:
         stderr=subprocess.DEVNULL,
     ) as process:
         while process.poll() is None:
-            if facts(journal) >= count:
+            if facts(lane) >= count:
                 os.kill(process.pid, signal.SIGKILL)
-    journal.close()
     return process.returncode == -signal.SIGKILL
 
 
@@ -90,11 +94,11 @@ def test_lane_killed_after_each_of_its_facts_in_turn_is_done_once(
 
 
 @pytest.mark.req("CKP-11", "EFF-01")
-@pytest.mark.parametrize("count", range(2, 30, 6))
+@pytest.mark.parametrize("count", [2, 6, 11, 15, 19])
 def test_lane_killed_once_anywhere_is_done_by_one_resume(
     lane: Lane, tmp_path: Path, count: int
 ) -> None:
-    killed_after(lane, begin(lane), count)
+    assert killed_after(lane, begin(lane), count)
 
     done = lane.resume()
 

@@ -332,6 +332,17 @@ def test_lane_that_we_brought_up_to_date_is_not_tested_again(lane: Lane, tmp_pat
     assert (tmp_path / "tests").read_text(encoding="utf-8") == "run\n"
 
 
+@pytest.mark.req("CKP-11")
+def test_what_the_tests_left_is_kept_before_the_branch_moves(lane: Lane) -> None:
+    moves = f"cd '{lane.repo}' && echo b > b && git add b && git commit -qm other"
+
+    done = lane.run(f"{WRITES}; {moves}", "--test", "echo only here > a.txt")
+
+    assert done.returncode == 0, done.stderr
+    assert lane.show("refs/standfast/backup/r1/P1/SL-1/1", "a.txt") == "only here"
+    assert lane.show("main", "a.txt") == "a"
+
+
 # What a power cut leaves of an agent's own git.
 
 
