@@ -66,9 +66,17 @@ class Desk:
     def folder(self, name: str) -> Folder:
         return Folder(self.journal.folder, name)
 
-    def supervisor(self, name: str) -> process.Identity:
+    def supervisors(self, name: str) -> list[process.Identity]:
+        """The two of them, the one that waits first."""
         text = Path(self.folder(name).at(STARTED)).read_text(encoding="utf-8")
-        return process.Identity.from_text(text)
+        return [process.Identity.from_text(line) for line in text.splitlines()]
+
+    def kill_supervisors(self, name: str) -> None:
+        """Neither is left to go on for the other."""
+        both = self.supervisors(name)
+        assert len(both) == 2
+        for each in both:
+            process.send(each, signal.SIGKILL)
 
 
 def until(seen: Callable[[], bool]) -> None:
@@ -89,9 +97,8 @@ def cut_short(desk: Desk, name: str = "a") -> None:
     before = desk.counted()
     caller = desk.call(name, desk.waiting())
     until(lambda: desk.counted() == before + 1)
-    supervisor = desk.supervisor(name)
     members = process.surrounded_by(f"STANDFAST_EFFECT={desk.folder(name).mark}".encode())
-    process.send(supervisor, signal.SIGKILL)
+    desk.kill_supervisors(name)
     caller.kill()
     caller.communicate()
     kill_all(members)

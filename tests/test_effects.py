@@ -129,10 +129,10 @@ def test_command_whose_caller_is_killed_is_adopted_and_its_end_is_kept(desk: Des
 
 
 @pytest.mark.req("EFF-02")
-def test_tree_that_outlives_its_supervisor_is_waited_for_and_then_in_doubt(desk: Desk) -> None:
+def test_tree_that_outlives_both_supervisors_is_waited_for_and_then_in_doubt(desk: Desk) -> None:
     caller = desk.call("a", desk.waiting())
     until(lambda: desk.counted() == 1)
-    process.send(desk.supervisor("a"), signal.SIGKILL)
+    desk.kill_supervisors("a")
     caller.kill()
     caller.communicate()
     folder = desk.folder("a")
@@ -150,7 +150,7 @@ def test_effect_that_was_killed_with_everybody_is_in_doubt_and_not_begun_again(d
     caller = desk.call("a", desk.waiting())
     until(lambda: desk.counted() == 1)
     mark = f"STANDFAST_EFFECT={desk.folder('a').mark}".encode()
-    process.send(desk.supervisor("a"), signal.SIGKILL)
+    desk.kill_supervisors("a")
     caller.kill()
     caller.communicate()
     kill_all(process.surrounded_by(mark))
@@ -220,11 +220,12 @@ def test_what_a_command_leaves_running_is_ended_before_its_end_is_told(desk: Des
 
 
 @pytest.mark.req("EFF-01")
-def test_signal_that_the_supervisor_gets_is_the_commands(desk: Desk) -> None:
+@pytest.mark.parametrize("which", [0, 1])
+def test_signal_that_a_supervisor_gets_is_the_commands(desk: Desk, which: int) -> None:
     script = f"trap 'echo ended >> {desk.count}; exit 9' TERM; echo begun >> {desk.count}; {LOOP}"
     caller = desk.call("a", script)
     until(lambda: desk.counted() == 1)
-    process.send(desk.supervisor("a"), signal.SIGTERM)
+    process.send(desk.supervisors("a")[which], signal.SIGTERM)
     caller.communicate()
     ended = desk.end("a", "exit 0")
 
@@ -342,7 +343,7 @@ def test_ledger_lists_what_runs_what_is_orphaned_and_what_is_in_doubt(desk: Desk
     cut_short(desk, "doubt")
     caller = desk.call("orphan", desk.waiting())
     until(lambda: desk.counted() == 2)
-    process.send(desk.supervisor("orphan"), signal.SIGKILL)
+    desk.kill_supervisors("orphan")
     caller.kill()
     caller.communicate()
     until(lambda: not desk.folder("orphan").is_held(SUP))

@@ -64,7 +64,8 @@ def _victims(arms: Mapping[str, Mapping[str, Any]]) -> str:
     asked = ", ".join(f"{count} after {victim}" for victim, count in ours["asked_after"].items())
     lines.append(
         f"\nStandfast asked {ours['asked']} times ({asked or 'never'}); "
-        f"{ours['supervisors_killed']} kills took a supervisor. {_in_flight(ours)}\n"
+        f"{ours['supervisors_killed']} kills took an effect and both of its supervisors. "
+        f"{_in_flight(ours)}\n"
     )
     return "\n".join(lines)
 

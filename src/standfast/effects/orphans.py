@@ -67,18 +67,18 @@ def _state(journal: Journal, folder: Folder, key: str, pids: tuple[int, ...]) ->
 
 
 def _members(folder: Folder) -> list[int]:
-    """The processes of an effect, its supervisor first."""
-    supervisor = _supervisor(folder)
-    alive = supervisor is not None and process.liveness(supervisor) is Liveness.ALIVE
-    first = [supervisor.pid] if supervisor is not None and alive else []
-    return first + folder.strays()
+    """The processes of an effect, its supervisors first."""
+    return supervisors(folder) + folder.strays()
 
 
-def _supervisor(folder: Folder) -> Identity | None:
+def supervisors(folder: Folder) -> list[int]:
+    """Those of the two supervisors that live, by exact identity; each passes on what it is told."""
     try:
-        return Identity.from_text(disk.read_regular(folder.at(STARTED)).decode("ascii", "replace"))
+        lines = disk.read_regular(folder.at(STARTED)).decode("ascii", "replace").split("\n")
+        named = [Identity.from_text(line) for line in lines if line]
     except (OSError, ValueError, StandfastError):
-        return None
+        return []
+    return [each.pid for each in named if process.liveness(each) is Liveness.ALIVE]
 
 
 def end(found: Iterable[Left]) -> list[int]:
@@ -106,7 +106,7 @@ def _signal(
     *,
     only_supervisors: bool,
 ) -> None:
-    heads = {each.pid for each in map(_supervisor, folders) if each is not None}
+    heads = {pid for folder in folders for pid in supervisors(folder)[-1:]}
     supervised = {pid for folder in folders if folder.is_held(SUP) for pid in _members(folder)}
     for pid in alive:
         if only_supervisors and pid in supervised and pid not in heads:

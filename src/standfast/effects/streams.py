@@ -22,7 +22,7 @@ class Stream:
     def __init__(self, path: str, cap: int) -> None:
         self._cap = cap
         self.fd = disk.open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-        self._from = 0  # what is before it was let go of
+        self._from = _first_byte(self.fd)  # what is before it was let go of
         self._dropped = 0
 
     def bound(self) -> bool:
@@ -63,6 +63,14 @@ class Stream:
             found.update(part)
             at += len(part)
         return found.hexdigest()
+
+
+def _first_byte(fd: int) -> int:
+    """Where a file begins that has a hole; whoever held it in bounds before us may have died."""
+    try:
+        return os.lseek(fd, 0, os.SEEK_DATA)
+    except (OSError, AttributeError):
+        return 0  # it is empty, or files have no holes here
 
 
 def last_words(path: str) -> str:

@@ -71,7 +71,7 @@ def findings(arms: Mapping[str, Mapping[str, Any]]) -> list[str]:
     found += [f"standfast: {ours[name]} {name}" for name in ("lost", "repeated") if ours[name]]
     if ours["asked"] > ours["supervisors_killed"]:
         found.append(f"standfast: asked {ours['asked']} times, but only "
-                     f"{ours['supervisors_killed']} kills took a supervisor")  # fmt: skip
+                     f"{ours['supervisors_killed']} kills took all that could know")  # fmt: skip
     return found + [f"standfast: no kill struck {label}" for label in ours["missed"]]
 
 

@@ -1,4 +1,4 @@
-"""Whom kill -9 strikes: the orchestrator, its group, the supervisor, the tree, or all of them.
+"""Whom kill -9 strikes: the orchestrator, its group, a supervisor, the tree, or all of them.
 
 From outside, as anybody's kill would. The orchestrator's number is known, the others are looked
 for in /proc by the mark of the trial.
@@ -31,7 +31,7 @@ class Strike:
 
     victim: str
     place: str = ""
-    supervised: bool = False  # it took the supervisor of an effect
+    supervised: bool = False  # it took an effect and both of its supervisors
     effects: set[str] = field(default_factory=set)  # whose trees it took
 
 
@@ -77,14 +77,15 @@ def strike(room: Room, orchestrator: int, victim: str) -> Strike:
         end(room)
     return Strike(
         victim,
-        supervised=victim in {SUPERVISOR, ALL} and bool(seen.supervisors),
+        supervised=victim == ALL and bool(seen.supervisors),
         effects=set(seen.effects) if victim in {TREE, ALL} else set(),
     )
 
 
 def _meant(seen: Seen, victim: str) -> tuple[int, ...]:
     tree = seen.tree if seen.effects else ()  # one that has no name yet is awaited
-    return {SUPERVISOR: seen.supervisors, TREE: tree, ALL: seen.everybody}.get(victim, ())
+    one = seen.supervisors[:1] if clock.monotonic_ns() % 2 else seen.supervisors[-1:]
+    return {SUPERVISOR: one, TREE: tree, ALL: seen.everybody}.get(victim, ())
 
 
 def _await(room: Room, victim: str) -> Seen:

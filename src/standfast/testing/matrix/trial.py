@@ -153,7 +153,7 @@ class Trial:
             self.told.problems.append(f"ended with {status} by itself: {self._last_words()}")
 
     def _note_asked(self, keys: Sequence[str]) -> None:
-        """Each is laid to the last kill that took a supervisor, and must have been named."""
+        """Each is laid to the last kill that took all that could know, and must have been named."""
         for key in keys:
             took = [each.victim for each in self.told.strikes if each.supervised]
             self.told.asked[took[-1] if took else "nobody"] += 1
