@@ -1,0 +1,165 @@
+"""Which lanes of a run begin next, and when the run is over. Pure: no clock, no threads.
+
+A lane begins when every lane that it waits for is done. One that failed, or that needs a person,
+holds back those that wait for it and, where the plan says `stop`, all that have not begun.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+Name = tuple[str, str]  # phase and lane
+
+
+class State(StrEnum):
+    """How a lane of a run stands."""
+
+    WAITING = "waiting"  # not begun, or to be taken on again
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    NEEDS = "needs you"
+    PARKED = "parked"
+    ENDED = "ended"  # stopped in the middle: whoever resumes goes on
+
+
+class Lane(NamedTuple):
+    """One lane, as the schedule sees it."""
+
+    state: State
+    until_us: int = 0  # parked: not before; 0 is until somebody says so
+    why: str = ""
+
+
+class Rules(NamedTuple):
+    """What holds for the whole run."""
+
+    at_once: int
+    stops_at_failure: bool = False
+    is_stopping: bool = False  # nothing is begun any more: it was stopped, or its limit is reached
+
+
+class Next(NamedTuple):
+    """What follows now."""
+
+    begin: tuple[Name, ...] = ()
+    wake_us: int = 0  # when a parked lane is due; 0 where none is
+    is_over: bool = False
+
+
+_BAD = (State.FAILED, State.NEEDS, State.ENDED)
+
+
+class Graph:
+    """The lanes of a run, phase by phase, and what each waits for; made once, asked often."""
+
+    def __init__(
+        self, phases: Iterable[Iterable[Name]], after: Mapping[Name, Iterable[Name]]
+    ) -> None:
+        self.phases = tuple(tuple(phase) for phase in phases if phase)
+        self.after = {name: tuple(after[name]) for phase in self.phases for name in phase}
+
+    def ready(self, lanes: Mapping[Name, Lane], now_us: int) -> list[Name]:
+        """Those that could begin, in the plan's order; a parked one whose time has come is one."""
+        return [
+            name
+            for name in self._current(lanes)
+            if _is_due(lanes[name], now_us)
+            and all(lanes[each].state is State.DONE for each in self.after[name])
+        ]
+
+    def _current(self, lanes: Mapping[Name, Lane]) -> Sequence[Name]:
+        """The phase that is not done yet: only its lanes can begin."""
+        for phase in self.phases:
+            if any(lanes[name].state is not State.DONE for name in phase):
+                return phase
+        return ()
+
+    def waves(self) -> dict[Name, int]:
+        """The wave of each lane, from 1 on: how many must end one after the other before it."""
+        found: dict[Name, int] = {}
+        first = 1
+        for phase in self.phases:
+            for name in self._in_order(phase):
+                own = [found[each] + 1 for each in self.after[name] if each in found]
+                found[name] = max([first, *own])
+            first = max(found[name] for name in phase) + 1
+        return found
+
+    def held(self, lanes: Mapping[Name, Lane]) -> dict[Name, Name]:
+        """Lanes that cannot begin, each with the lane that is in the way."""
+        found: dict[Name, Name] = {}
+        gate: Name | None = None  # what keeps the phases after this one from beginning
+        for phase in self.phases:
+            bad = {name: name for name in phase if lanes[name].state in _BAD}
+            for name in self._in_order(phase):
+                if lanes[name].state is not State.WAITING:
+                    continue
+                blocking = (bad.get(each) or found.get(each) for each in self.after[name])
+                at_fault = gate or next((each for each in blocking if each), None)
+                if at_fault is not None:
+                    found[name] = at_fault
+            gate = gate or next(iter(bad), None)
+        return found
+
+    def _in_order(self, phase: Sequence[Name]) -> Iterable[Name]:
+        """Who is waited for comes first."""
+        from graphlib import TopologicalSorter
+
+        inside = set(phase)
+        before = {name: inside.intersection(self.after[name]) for name in phase}
+        return TopologicalSorter(before).static_order()
+
+
+def _is_due(lane: Lane, now_us: int) -> bool:
+    if lane.state is State.PARKED:
+        return 0 < lane.until_us <= now_us
+    return lane.state is State.WAITING
+
+
+def decide(graph: Graph, lanes: Mapping[Name, Lane], rules: Rules, now_us: int) -> Next:
+    """Begin what may begin; over is a run in which nothing runs and nothing will."""
+    running = sum(lane.state is State.RUNNING for lane in lanes.values())
+    closed = rules.is_stopping or (
+        rules.stops_at_failure and any(lane.state in _BAD for lane in lanes.values())
+    )
+    if closed:
+        return Next(is_over=not running)
+    ready = graph.ready(lanes, now_us)
+    begin = tuple(ready[: max(0, rules.at_once - running)])
+    parked = [lane.until_us for lane in lanes.values() if lane.state is State.PARKED]
+    wake = min((until for until in parked if until > now_us), default=0)
+    return Next(begin, wake, is_over=not (begin or running or wake or ready))
+
+
+def named(phase: str, said: str) -> Name:
+    """A lane as `after` says it: one of the same phase, or PHASE/LANE."""
+    other, slash, lane = said.rpartition("/")
+    return (other, lane) if slash else (phase, said)
+
+
+class Outcome(StrEnum):
+    """How a run ended, the worst first."""
+
+    NEEDS = "needs you"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    PARKED = "parked"
+    DONE = "done"
+
+
+def outcome(lanes: Mapping[Name, Lane]) -> Outcome:
+    """What is said of a run that is over."""
+    states = {lane.state for lane in lanes.values()}
+    for state, found in (
+        (State.NEEDS, Outcome.NEEDS),
+        (State.FAILED, Outcome.FAILED),
+        (State.PARKED, Outcome.PARKED),
+    ):
+        if state in states:
+            return found
+    return Outcome.DONE if states <= {State.DONE} else Outcome.STOPPED
