@@ -1,16 +1,18 @@
 """What a lane does next: every way that the journal can stand leads to exactly one thing."""
 
 import itertools
+import json
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standfast.errors import WrongUsage
+from standfast.errors import BadName, WrongUsage
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_spec
 from standfast.protocol.effects import Ended
-from standfast.protocol.lane_spec import Spec, Task
+from standfast.protocol.lane_spec import Gate, Spec, Task
 from standfast.protocol.lane_steps import (
     BEGUN,
     FAILED,
@@ -28,6 +30,7 @@ from standfast.protocol.lane_steps import (
     is_tested_at,
     is_void,
 )
+from standfast.protocol.runners import Runner
 
 SPEC = Spec(
     "r1",
@@ -228,6 +231,11 @@ def test_every_standing_leads_to_one_thing_and_nothing_lands_untested(
 # What a lane is to do.
 
 
+TIER = st.sampled_from(["critical", "optional"])
+NAME = st.sampled_from(["a", "b"])
+WORDS = st.lists(st.text(), max_size=3).map(tuple)
+
+
 @given(
     st.builds(
         Spec,
@@ -237,14 +245,48 @@ def test_every_standing_leads_to_one_thing_and_nothing_lands_untested(
         worktree=st.text(min_size=1),
         runner=st.text(),
         tasks=st.lists(
-            st.builds(Task, st.sampled_from(["a", "b"]), st.text()), min_size=1, max_size=3
+            st.builds(Task, NAME, st.text(), st.text(), NAME, st.dictionaries(st.text(), TIER)),
+            min_size=1,
+            max_size=3,
         ).map(tuple),
         retries=st.integers(0, 20),
-        outputs=st.dictionaries(st.text(), st.sampled_from(["critical", "optional"])),
+        outputs=st.dictionaries(st.text(), TIER),
+        runners=st.dictionaries(
+            NAME,
+            st.builds(
+                Runner,
+                NAME,
+                command=WORDS,
+                resume=WORDS,
+                env=st.dictionaries(NAME, st.text()),
+                time_s=st.none() | st.floats(1, 9),
+            ),
+        ),
+        setup=st.text(),
+        copy=WORDS,
+        port_base=st.integers(0, 65535),
+        gates=st.lists(
+            st.builds(Gate, NAME, NAME, st.decimals(0, 1), st.integers(1, 9), NAME, st.text()),
+            max_size=2,
+        ).map(tuple),
     )
 )
 def test_spec_comes_back_from_the_journal_as_it_was(spec: Spec) -> None:
-    assert lane_spec.read(spec.as_dict()) == spec
+    assert lane_spec.read(json.loads(json.dumps(spec.as_dict()))) == spec
+
+
+def test_lane_that_was_begun_before_there_were_plans_is_still_read() -> None:
+    task = {"name": "one", "prompt": "Do it."}
+    old = {"run_id": "r1", "phase": "P1", "lane": "SL-1", "base": "main", "branch": "b",
+           "worktree": "/w", "runner": "agent", "tasks": [task], "test": "make", "retries": 1,
+           "merge": "ff", "pr": "", "pr_probe": "", "time_s": 60.0,
+           "outputs": {"r.md": "critical"}}  # fmt: skip
+
+    spec = lane_spec.read(old)
+
+    assert spec.tasks == (Task("one", "Do it."),)
+    assert spec.outputs == {"r.md": "critical"}
+    assert (spec.runners, spec.setup, spec.copy, spec.port_base, spec.gates) == ({}, "", (), 0, ())
 
 
 @pytest.mark.parametrize(
@@ -257,10 +299,24 @@ def test_spec_comes_back_from_the_journal_as_it_was(spec: Spec) -> None:
         ({"retries": 21}, "retries"),
         ({"branch": "main"}, "base branch itself"),
         ({"lane": "-"}, "whole phase"),
+        ({"gates": (Gate("g", "critic"), Gate("g", "critic"))}, "one name"),
+        ({"gates": (Gate("g", "critic", prompt="x" * 200_000),)}, "characters together"),
+        ({"runners": {"claude": Runner("claude")}}, "task-one names the runner `agent`"),
+        ({"tasks": (Task("a", "", runner="codex"),)}, "task-a names the runner `codex`"),
+        ({"gates": (Gate("g", "critic", runner="codex"),)}, "gate-g names the runner `codex`"),
+        ({"port_base": 65536}, "port"),
+        ({"copy": ("../.env",)}, "below"),
+        ({"copy": ("/etc/passwd",)}, "below"),
+        ({"copy": ("",)}, "below"),
+        ({"copy": ("a/.git/config",)}, "below"),
+        ({"gates": (Gate("g", "critic", iterations=0),)}, "iterations"),
+        ({"gates": (Gate("g", "critic", least=Decimal("1.1")),)}, "from 0 to 1"),
+        ({"tasks": (Task("a", "", outputs={"r.md": "vital"}),)}, "critical or optional"),
+        ({"tasks": (Task("a", "", outputs={"../r.md": "critical"}),)}, "output"),
     ],
 )
 def test_what_no_lane_can_be_is_refused(change: dict, words: str) -> None:
-    with pytest.raises(WrongUsage, match=words):
+    with pytest.raises((WrongUsage, BadName), match=words):
         lane_spec.check(SPEC._replace(**change))
 
 

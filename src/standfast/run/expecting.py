@@ -1,4 +1,4 @@
-"""The files that a lane's last task must leave behind: told in its prompt, validated, received.
+"""The files that the tasks of a lane must leave behind: told in its prompt, validated, received.
 
 They lie beside the worktree, not in it: they are for whoever reads them next, not for the branch.
 Each run has a folder of its own, so that what an earlier one wrote never passes for its work.
@@ -24,25 +24,27 @@ if TYPE_CHECKING:
     from standfast.run.working import Work
 
 
-def folder(work: Work, number: int) -> str:
+def folder(work: Work, task: Task, number: int) -> str:
     """Where the outputs of one run are."""
-    return os.path.join(f"{work.spec.worktree}.outputs", f"run-{number}")
+    name = f"{task.step}-{number}" if task.outputs else f"run-{number}"
+    return os.path.join(f"{work.spec.worktree}.outputs", name)
 
 
 def _wanted(work: Work, task: Task) -> dict[str, str]:
-    return dict(work.spec.outputs) if task == work.spec.tasks[-1] else {}
+    last = dict(work.spec.outputs) if task == work.spec.tasks[-1] else {}
+    return {**last, **task.outputs}
 
 
 def paths(work: Work, task: Task, number: int) -> list[str]:
     """The files that this run must leave behind."""
-    wanted, home = _wanted(work, task), folder(work, number)
+    wanted, home = _wanted(work, task), folder(work, task, number)
     if wanted:
         disk.make_folders_beneath(work.root, os.path.relpath(os.path.join(home, "x"), work.root))
     return [os.path.join(home, name) for name in wanted]
 
 
 def _found(work: Work, task: Task, number: int) -> list[Output]:
-    found, home = [], folder(work, number)
+    found, home = [], folder(work, task, number)
     for name, tier in _wanted(work, task).items():
         path = os.path.join(home, name)
         seen = files.look(home, name)
