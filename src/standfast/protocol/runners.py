@@ -6,10 +6,12 @@ Each client has a module (runner_*.py) with two pure functions: `argv` says how 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
 SHELL, CLAUDE, CODEX, GEMINI, OPENCODE = "shell", "claude", "codex", "gemini", "opencode"
 KINDS = (CLAUDE, CODEX, GEMINI, OPENCODE, SHELL)
@@ -45,3 +47,55 @@ class Report(NamedTuple):
     limit_until_s: int = 0  # when that ends, in seconds since 1970; 0 is not told
     error: str = ""
     last: str = ""  # its last words, one line
+
+
+class Client(Protocol):
+    """What a module runner_*.py has."""
+
+    def argv(self, runner: Runner, call: Call) -> list[str]:
+        """The words of a command that does *call*."""
+        ...
+
+    def read(self, out: bytes, now: datetime | None = None) -> Report:
+        """What a client said in *out*, all of it; it ended at *now*, where the zone is known.
+
+        Some say only how long a limit still lasts, or the hour at which it ends.
+        """
+        ...
+
+
+# As plans name them, for whoever configured nothing: no flag that widens what an agent may do.
+KNOWN: Mapping[str, Runner] = {
+    CLAUDE: Runner(CLAUDE, CLAUDE, ("claude",)),
+    CODEX: Runner(CODEX, CODEX, ("codex", "exec")),
+    GEMINI: Runner(GEMINI, GEMINI, ("gemini",)),
+    OPENCODE: Runner(OPENCODE, OPENCODE, ("opencode", "run")),
+    SHELL: Runner(SHELL, SHELL, ("/bin/sh", "{prompt}")),
+}
+CHOOSES_SESSION = (CLAUDE, GEMINI)  # they take an id of ours; the others tell theirs
+HAVE_SESSIONS = (CLAUDE, CODEX, GEMINI, OPENCODE)
+
+
+def argv(runner: Runner, call: Call) -> list[str]:
+    """The words of the command that has *runner* do *call*."""
+    return _client(runner.kind).argv(runner, call)
+
+
+def read(kind: str, out: bytes, now: datetime | None = None) -> Report:
+    """What a client of *kind* said of itself; never raises, whatever stands there."""
+    return _client(kind).read(out, now)
+
+
+def can_resume(runner: Runner) -> bool:
+    """Whether a session of it can be gone on with."""
+    return runner.kind in HAVE_SESSIONS or bool(runner.resume)
+
+
+def takes_script(runner: Runner) -> bool:
+    """Whether it runs the task's own words as commands: no word of ours may stand among them."""
+    return runner.kind == SHELL and runner.command == KNOWN[SHELL].command
+
+
+def _client(kind: str) -> Client:
+    name = kind if kind in KINDS else SHELL
+    return cast("Client", import_module(f"standfast.protocol.runner_{name}"))

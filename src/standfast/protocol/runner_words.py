@@ -1,0 +1,102 @@
+"""What the modules of all clients share: templates filled in, and output read line by line.
+
+A client's output is not trusted and may be cut off anywhere: a line that is no JSON object, or
+is too long to be one of interest, is passed over. Nothing here raises.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from standfast.protocol.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from standfast.protocol.documents import Value
+    from standfast.protocol.runners import Call
+
+LONGEST_LINE = 1024 * 1024
+LONGEST_WORDS = 500
+MOST_TOKENS = 10**15
+
+
+def filled(template: Sequence[str], call: Call) -> list[str]:
+    """The words of a command with the prompt's file and the session's id in their places."""
+    return [
+        word.replace("{prompt}", call.prompt).replace("{session}", call.session)
+        for word in template
+    ]
+
+
+def objects(out: bytes) -> Iterator[dict[str, Value]]:
+    """The JSON objects that stand in lines of their own."""
+    for start, end in _lines(out):
+        if end - start <= LONGEST_LINE and out[start : start + 1] == b"{":
+            said = _value(out[start:end])
+            if isinstance(said, dict):
+                yield said
+
+
+def last_line(out: bytes) -> str:
+    """The last words of who speaks plain text."""
+    end = len(out)
+    while end > 0:
+        start = out.rfind(b"\n", 0, end) + 1
+        said = out[max(start, end - 4 * LONGEST_WORDS) : end].decode("utf-8", "replace")
+        if said.strip():
+            return words(said)
+        end = start - 1
+    return ""
+
+
+def _lines(out: bytes) -> Iterator[tuple[int, int]]:
+    start = 0
+    while start < len(out):
+        end = out.find(b"\n", start)
+        end = len(out) if end < 0 else end
+        yield start, end
+        start = end + 1
+
+
+def _value(line: bytes) -> Value:
+    try:
+        value: Value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def get(said: Value, *path: str) -> Value:
+    """What stands at *path*, or None."""
+    for key in path:
+        said = said.get(key) if isinstance(said, dict) else None
+    return said
+
+
+def text(said: Value, *path: str) -> str:
+    """The text that stands at *path*, or none."""
+    found = get(said, *path)
+    return found if isinstance(found, str) else ""
+
+
+def count(said: Value, *path: str) -> int:
+    """The number that stands at *path*, or 0: no client counts below that."""
+    found = get(said, *path)
+    is_number = isinstance(found, int) and not isinstance(found, bool)
+    return found if is_number and 0 < found < MOST_TOKENS else 0  # type: ignore[operator, return-value]  # narrowed by is_number
+
+
+def words(said: str) -> str:
+    """What a person is shown of it: one line."""
+    return one_line(said[: 8 * LONGEST_WORDS], LONGEST_WORDS)
+
+
+def name(said: str) -> str:
+    """The id of a session, if it can be one: it goes into a command line again."""
+    is_plain = said.isascii() and said.replace("-", "").replace("_", "").isalnum()
+    return said if is_plain and len(said) <= LONGEST_NAME and not said.startswith("-") else ""
+
+
+LONGEST_NAME = 100
