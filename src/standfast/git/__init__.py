@@ -120,6 +120,10 @@ class Git:
         """Whether *of* holds all that *commit* holds; both are ids of commits that are there."""
         return self._one_line("merge-base", "--is-ancestor", commit, of) is not None
 
+    def ignores(self, path: str) -> bool:
+        """Whether git passes over a file that is there and that it does not have."""
+        return not self.read("ls-files", "--others", "--exclude-standard", "-z", "--", path)
+
     def blob_at_head(self, path: str | Path) -> str | None:
         """The id of the file's contents in the last commit, or None if it is not in there."""
         if self.head() is None:

@@ -13,17 +13,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast import disk, process
-from standfast.git import Git, contents, standing
+from standfast.git import Git, contents, ignored, names, standing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _MARK = "standfast takes it away"
 _KEPT_BY_GIT = ("modules", "refs")  # of a worktree alone: submodules, and refs of its own
 
 
-def remove(git: Git, path: str | Path) -> str | None:
-    """Take a worktree away; gives why it stays, or None when it is gone."""
+def remove(
+    git: Git, path: str | Path, ours: Mapping[str, Sequence[int]] | None = None
+) -> str | None:
+    """Take a worktree away; gives why it stays, or None when it is gone.
+
+    *ours* are ignored files as we left them (ignored.py): those that are still so may go as well.
+    """
     whole = os.path.realpath(path)
     rows = [each for each in standing.listed(git) if each.path == whole]
     if not rows:
@@ -36,16 +41,21 @@ def remove(git: Git, path: str | Path) -> str | None:
         return _forget(git, whole, own)
     if not standing.leads_to(link, own):
         return "something else is there now"
-    return _retire(git, whole, own)
+    return _retire(git, whole, own, ours or {})
 
 
-def _retire(git: Git, top: str, own: Path) -> str | None:
+def _retire(git: Git, top: str, own: Path, ours: Mapping[str, Sequence[int]]) -> str | None:
     door = Git(directory=Path(top), program=git.program)
     before = _facts(door, top)
     lock = standing.read_line(own / "locked")
     reason = _why_not(door, own, top, lock)
     if reason is None:
+        other, may_go = _others(door, top, ours)
+        reason = other and f"a file is in it that no commit has: {other!r:.200}"
+    if reason is None:
         disk.replace(str(own / "locked"), _MARK.encode(), mode=0o644)
+        for name in may_go:
+            ignored.take(top, name, ours[name])
         _take_files(top, before)
         reason = _close(git, top, own)
     elif lock != _MARK:
@@ -79,11 +89,21 @@ def _changed(door: Git, *, is_begun: bool) -> str | None:
     for name, how in broken.items():
         if how != "D" or not (is_begun or name in left_out):
             return f"a file is changed in it: {name!r:.200}"
-    whole = ("--directory", "--no-empty-directory")  # not each of the files in a large folder
-    others = door.read("ls-files", "--others", *whole, "-z")
-    if others:
-        return f"a file is in it that no commit has: {_first(others)!r:.200}"
     return None
+
+
+def _others(door: Git, top: str, ours: Mapping[str, Sequence[int]]) -> tuple[str | None, list[str]]:
+    """The first file that no commit has and that is not as we left it; and those that are."""
+    if not ours:  # not each of the files in a large folder
+        found = door.read("ls-files", "--others", "--directory", "--no-empty-directory", "-z")
+        return (_first(found) if found else None), []
+    parts: list[bytes] = []
+    door.stream(parts.append, "ls-files", "--others", "-z")  # a link is not followed by git
+    every = list(names(b"".join(parts)))
+    for name in every:
+        if name not in ours or not ignored.is_still(os.path.join(top, name), ours[name]):
+            return name, []
+    return None, every
 
 
 def _first(output: bytes) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from standfast.protocol.lane_spec import Spec, Task
 
 BEGUN, OK, FAILED = "begun", "ok", "failed"
-TESTS, REBASE, MERGE, PR, RETIRE = "tests", "rebase", "merge", "pr", "retire"
+SETUP, TESTS, REBASE, MERGE, PR, RETIRE = "setup", "tests", "rebase", "merge", "pr", "retire"
 LOG_ENTRIES = 5
 LONGEST_ERROR, LONGEST_ENTRY, MOST_TOLD = 2000, 500, 60
 
@@ -96,6 +96,7 @@ class Do(StrEnum):
 
     PREPARE = "see whether it can begin"
     START = "make the worktree"
+    PREPARE_TREE = "prepare the worktree"
     WORK = "let the agent work"
     TEST = "run the tests"
     AGAIN = "do again what failed"
@@ -106,10 +107,11 @@ class Do(StrEnum):
 
 
 class Next(NamedTuple):
-    """What comes next, and with which task."""
+    """What comes next, with which task, and of which step it is spoken."""
 
     do: Do
     task: Task | None = None
+    step: str = ""
 
 
 def decide(lane: Standing, *, asked: bool = False) -> Next:
@@ -129,23 +131,33 @@ def _is_tested(lane: Standing) -> bool:
     """Tests that passed after all work, or somebody's word that they need not be run again."""
     if not lane.is_at(cp.TESTED, cp.COMPLETE):
         return False
-    work = [step.seq for name, step in lane.steps.items() if name not in _LEADS_TO]
+    work = [step.seq for name, step in lane.steps.items() if _is_work(name)]
     return lane.marks[cp.TESTED].seq > max(work, default=0)
+
+
+def _is_work(step: str) -> bool:
+    return step not in _LEADS_TO and step != SETUP
 
 
 def _next_work(lane: Standing, *, asked: bool) -> Next:
     again = Do.AGAIN if asked else Do.FAIL
+    if lane.spec.is_prepared:
+        setup = lane.steps.get(SETUP)
+        if setup is not None and setup.state == FAILED:
+            return Next(again, step=SETUP)
+        if setup is None or setup.state == BEGUN:
+            return Next(Do.PREPARE_TREE, step=SETUP)
     for task in lane.spec.tasks:
         step = lane.steps.get(task.step)
         if step is None or step.state == BEGUN:
-            return Next(Do.WORK, task)
+            return Next(Do.WORK, task, task.step)
         if step.state == FAILED:
-            return Next(again, task)
+            return Next(again, task, task.step)
     tests = lane.steps.get(TESTS)
     worked = max(lane.steps[task.step].seq for task in lane.spec.tasks)
     if tests is not None and tests.state == FAILED and tests.seq > worked:
-        return Next(again)
-    return Next(Do.TEST)
+        return Next(again, step=TESTS)
+    return Next(Do.TEST, step=TESTS)
 
 
 class Failed(NamedTuple):

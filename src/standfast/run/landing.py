@@ -18,7 +18,7 @@ from standfast.lane_errors import BaseMoved, BaseRefused
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_spec, lane_steps
 from standfast.protocol.text import printable
-from standfast.run import moving, requesting
+from standfast.run import moving, requesting, stock
 from standfast.run.pre_pr import block, complete, listed, ready
 from standfast.run.starting import base_commit, see_to_worktree
 from standfast.run.working import log, recording, step
@@ -26,14 +26,13 @@ from standfast.run.working import log, recording, step
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from standfast.protocol.lane_spec import Task
-    from standfast.protocol.lane_steps import Standing
+    from standfast.protocol.lane_steps import Next, Standing
     from standfast.run.working import Work
 
 LOCK = "merge.lock"
 
 
-def land(work: Work, lane: Standing, _task: Task | None) -> None:
+def land(work: Work, lane: Standing, _next: Next) -> None:
     """Merge the lane, or make its pull request, or leave it, as it was asked."""
     if not requesting.is_open(lane) and _is_new(work, lane):
         return
@@ -140,12 +139,12 @@ def _merge(work: Work, lane: Standing) -> None:
     log(work, "merge_done", notes=f"{spec.base} is at {new[:12]}")
 
 
-def retire(work: Work, _lane: Standing, _task: Task | None) -> None:
+def retire(work: Work, _lane: Standing, _next: Next) -> None:
     """Put the worktree away if nothing in it can be lost, and with it a branch that is merged."""
     spec, git = work.spec, work.git
     stays = "it was not merged" if spec.merge == lane_spec.NONE else None
     if stays is None:
-        stays = worktrees.remove(git, spec.worktree)
+        stays = worktrees.remove(git, spec.worktree, stock.made(work))
     if stays is None and spec.merge in (lane_spec.FF, lane_spec.NO_FF):
         branches.delete_merged(git, spec.branch, spec.base)
     with recording(work) as tx:

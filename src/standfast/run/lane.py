@@ -12,17 +12,16 @@ from standfast.lane_errors import LaneFailed
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_steps
 from standfast.protocol.lane_steps import Do, decide
-from standfast.run import landing, starting, trying
+from standfast.run import landing, preparing, starting, trying
 from standfast.run.working import checkpoint, lease, recording, step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from standfast.protocol.lane_spec import Task
-    from standfast.protocol.lane_steps import Standing
+    from standfast.protocol.lane_steps import Next, Standing
     from standfast.run.working import Work
 
-    Act = Callable[[Work, Standing, Task | None], None]
+    Act = Callable[[Work, Standing, Next], None]
 
 
 def run(work: Work, *, asked: bool = False) -> Standing:
@@ -40,23 +39,25 @@ def _go(work: Work, *, asked: bool) -> Standing:
         following = decide(lane, asked=asked)
         if following.do is Do.NOTHING:
             return lane
-        if following.do in (Do.AGAIN, Do.WORK, Do.TEST):
+        if following.do in (Do.AGAIN, Do.PREPARE_TREE, Do.WORK, Do.TEST):
             asked = False
-        ACTS[following.do](work, lane, following.task)
+        ACTS[following.do](work, lane, following)
 
 
-def _again(work: Work, lane: Standing, task: Task | None) -> None:
+def _again(work: Work, lane: Standing, following: Next) -> None:
     """Somebody wants what failed to be done once more: that is its next run."""
-    name = lane_steps.TESTS if task is None else task.step
+    name = following.step
+    if name == lane_steps.SETUP:
+        preparing.prepare(work, lane, following)
+        return
     with recording(work) as tx:
         step(work, tx, name, lane.steps[name].number + 1, lane_steps.BEGUN)
-        if task is not None and not lane.is_at(cp.STARTED, cp.IN_PROGRESS):
+        if following.task is not None and not lane.is_at(cp.STARTED, cp.IN_PROGRESS):
             checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, notes="once more, as asked")
 
 
-def _fail(work: Work, lane: Standing, task: Task | None) -> None:
-    name = lane_steps.TESTS if task is None else task.step
-    error = lane.steps[name].facts.get("error", "it failed")
+def _fail(work: Work, lane: Standing, following: Next) -> None:
+    error = lane.steps[following.step].facts.get("error", "it failed")
     runs = lane.retries + 1
     counted = f" after {runs} runs" if runs > 1 else ""
     raise LaneFailed(f"{'/'.join(work.spec.names)} failed{counted}: {error}", file=work.log_path)
@@ -65,6 +66,7 @@ def _fail(work: Work, lane: Standing, task: Task | None) -> None:
 ACTS: Mapping[Do, Act] = {
     Do.PREPARE: starting.prepare,
     Do.START: starting.start,
+    Do.PREPARE_TREE: preparing.prepare,
     Do.WORK: trying.work,
     Do.TEST: trying.test,
     Do.AGAIN: _again,

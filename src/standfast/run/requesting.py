@@ -17,9 +17,9 @@ from standfast.lane_errors import LaneFailed
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps
 from standfast.protocol.effects import Probe
+from standfast.run.commands import order
 from standfast.run.pre_pr import complete, listed, ready
 from standfast.run.starting import base_commit
-from standfast.run.trying import order
 from standfast.run.working import checkpoint, log, recording, see_to, step
 
 if TYPE_CHECKING:

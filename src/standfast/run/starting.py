@@ -16,6 +16,7 @@ from standfast.protocol import checkpoints as cp
 from standfast.protocol.effects import Verdict, attempt_of
 from standfast.protocol.lane_steps import BEGUN
 from standfast.protocol.text import printable
+from standfast.run import stock
 from standfast.run.working import checkpoint, free_of_locks, log, recording
 
 if TYPE_CHECKING:
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 
     from standfast.git import Git
     from standfast.journal.store import Journal
-    from standfast.protocol.lane_spec import Spec, Task
-    from standfast.protocol.lane_steps import Standing
+    from standfast.protocol.lane_spec import Spec
+    from standfast.protocol.lane_steps import Next, Standing
     from standfast.run.working import Work
 
 
-def prepare(work: Work, _lane: Standing, _task: Task | None) -> None:
+def prepare(work: Work, _lane: Standing, _next: Next) -> None:
     """See whether the lane can begin, and only then write down that it will."""
     spec = work.spec
     known = told.find(work.journal, spec.names) is not None
@@ -65,7 +66,7 @@ def _refuse_taken(spec: Spec, heads: Mapping[str, str]) -> None:
         raise InTheWay("this is where the lane's worktree would be", file=spec.worktree)
 
 
-def start(work: Work, lane: Standing, _task: Task | None) -> None:
+def start(work: Work, lane: Standing, _next: Next) -> None:
     """Make the branch and the worktree; after a death in the middle, finish making them."""
     spec = work.spec
     base = str(lane.marks[cp.BEFORE].record["base_sha"])
@@ -83,14 +84,17 @@ def make_room(work: Work) -> None:
             disk.make_folders_beneath(work.root, os.path.relpath(path, work.root))
 
 
-def see_to_worktree(work: Work, lane: Standing) -> None:
-    """The worktree may be gone, and its branch: both are made again from what refs still name."""
+def see_to_worktree(work: Work, lane: Standing) -> bool:
+    """The worktree may be gone, and its branch: both are made again from what refs still name.
+
+    Gives whether it is ready: a new one may have to be prepared first.
+    """
     spec = work.spec
     known = any(each.path == os.path.realpath(spec.worktree) for each in worktrees.listed(work.git))
     if known and os.path.lexists(os.path.join(spec.worktree, ".git")):
         if not worktrees.can_be_read(work.tree):
             _mend_refs(work, lane)
-        return
+        return True
     start_at = work.git.resolve(f"refs/heads/{spec.branch}") or _last_commit(work.git, lane)
     if start_at is None:
         raise LaneBlocked(
@@ -98,8 +102,11 @@ def see_to_worktree(work: Work, lane: Standing) -> None:
             " checkpoint names is there any more"
         )
     make_room(work)
+    if spec.is_prepared:
+        stock.begin(work, {})  # said first: a death right after must not leave it unprepared
     worktrees.add(work.git, spec.worktree, spec.branch, start_at)
     log(work, "worktree_recovery", notes=f"{spec.worktree} was gone; at {start_at[:12]} again")
+    return not spec.is_prepared
 
 
 def _mend_refs(work: Work, lane: Standing) -> None:

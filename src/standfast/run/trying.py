@@ -11,33 +11,34 @@ import os
 from typing import TYPE_CHECKING
 
 from standfast import disk
-from standfast.effects.folder import Order
 from standfast.effects.settling import Effect
 from standfast.errors import StandfastError
 from standfast.files import run_log
 from standfast.git import worktrees
-from standfast.git.armour import without_repository
 from standfast.journal import lane_steps as told
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps
 from standfast.protocol.json_text import write_json
+from standfast.protocol.lane_spec import Task
 from standfast.protocol.text import printable
 from standfast.run import committing, expecting
+from standfast.run.commands import begin, key, order
 from standfast.run.starting import mend_checkout, see_to_the_dead, see_to_worktree
 from standfast.run.working import checkpoint, log, recording, see_to, step
 
 if TYPE_CHECKING:
     from standfast.protocol.documents import Value
     from standfast.protocol.effects import Ended
-    from standfast.protocol.lane_spec import Task
-    from standfast.protocol.lane_steps import Standing
+    from standfast.protocol.lane_steps import Next, Standing
     from standfast.run.working import Work
 
 
-def work(work: Work, lane: Standing, task: Task | None) -> None:
+def work(work: Work, lane: Standing, following: Next) -> None:
     """One run of the agent: begin it or find out how it ended, then keep what it left."""
-    assert task is not None  # noqa: S101  # for the type: decide names one
-    see_to_worktree(work, lane)
+    task = following.task
+    assert isinstance(task, Task)  # noqa: S101  # for the type: decide names one
+    if not see_to_worktree(work, lane):
+        return
     mend_checkout(work, lane)
     number = begin(work, lane, task.step, "task_start", task.name)
     see_to_the_dead(work, lane, task.step, key(work, task.step, number))
@@ -54,46 +55,6 @@ def work(work: Work, lane: Standing, task: Task | None) -> None:
     with recording(work) as tx:
         step(work, tx, task.step, number, lane_steps.OK, {"head": str(work.tree.head())})
     log(work, "task_done", task=task.name)
-
-
-def begin(work: Work, lane: Standing, name: str, event: str, task: str = "-") -> int:
-    """The number of the run that is due: of the one that is begun, or of a new one."""
-    known = lane.steps.get(name)
-    if known is not None and known.state == lane_steps.BEGUN:
-        return known.number
-    number = told.last_number(work.journal, work.spec, name) + 1
-    with recording(work) as tx:
-        step(work, tx, name, number, lane_steps.BEGUN)
-    log(work, event, task=task)
-    return number
-
-
-def key(work: Work, name: str, number: int) -> str:
-    """What the effect of a step goes by."""
-    return f"lane/{'/'.join(work.spec.names)}/{name}/{number}"
-
-
-def order(
-    work: Work, name: str, number: int, line: str, said: dict[str, str], stdin: str = ""
-) -> Order:
-    """A shell line as a command of the lane, run in its worktree."""
-    spec, tree = work.spec, work.tree
-    about = {
-        "STANDFAST_RUN_ID": spec.run_id,
-        "STANDFAST_PHASE": spec.phase,
-        "STANDFAST_LANE": spec.lane,
-        "STANDFAST_WORKTREE": spec.worktree,
-    }
-    return Order(
-        key=key(work, name, number),
-        argv=("sh", "-c", line),
-        cwd=spec.worktree,
-        env={**without_repository(work.environ), **about, **said},
-        timeout_s=spec.time_s,
-        durable=(spec.worktree,),
-        git=(str(tree.git_directory()), str(tree.common_directory())),
-        stdin=stdin,
-    )
 
 
 def _agent(work: Work, lane: Standing, task: Task, number: int) -> Ended | None:
@@ -148,10 +109,11 @@ def _agent_failed(
     _failed(work, lane, task, (task.step, number), error, cp.STARTED, said, may_retry=may_retry)
 
 
-def test(work: Work, lane: Standing, _task: Task | None) -> None:
+def test(work: Work, lane: Standing, _next: Next) -> None:
     """Commit what is there, by a person's hand perhaps, and run the tests on it."""
     spec = work.spec
-    see_to_worktree(work, lane)
+    if not see_to_worktree(work, lane):
+        return
     last = spec.tasks[-1]
     committing.commit(work, lane_prompt.title(spec, last))
     head = str(work.tree.head())

@@ -1,0 +1,66 @@
+"""A command of a lane: the number of its run, the key of its effect, and what surrounds it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.effects.folder import Order
+from standfast.git.armour import without_repository
+from standfast.journal import lane_steps as told
+from standfast.protocol import lane_steps
+from standfast.run.working import log, recording, step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from standfast.protocol.lane_steps import Standing
+    from standfast.run.working import Work
+
+
+def begin(
+    work: Work,
+    lane: Standing,
+    name: str,
+    event: str,
+    task: str = "-",
+    facts: Mapping[str, str] | None = None,
+) -> int:
+    """The number of the run that is due: of the one that is begun, or of a new one."""
+    known = lane.steps.get(name)
+    if known is not None and known.state == lane_steps.BEGUN:
+        return known.number
+    number = told.last_number(work.journal, work.spec, name) + 1
+    with recording(work) as tx:
+        step(work, tx, name, number, lane_steps.BEGUN, facts)
+    log(work, event, task=task)
+    return number
+
+
+def key(work: Work, name: str, number: int) -> str:
+    """What the effect of a step goes by."""
+    return f"lane/{'/'.join(work.spec.names)}/{name}/{number}"
+
+
+def order(
+    work: Work, name: str, number: int, line: str, said: Mapping[str, str], stdin: str = ""
+) -> Order:
+    """A shell line as a command of the lane, run in its worktree."""
+    spec, tree = work.spec, work.tree
+    about = {
+        "STANDFAST_RUN_ID": spec.run_id,
+        "STANDFAST_PHASE": spec.phase,
+        "STANDFAST_LANE": spec.lane,
+        "STANDFAST_WORKTREE": spec.worktree,
+    }
+    if spec.port_base:
+        about["STANDFAST_PORT_BASE"] = str(spec.port_base)
+    return Order(
+        key=key(work, name, number),
+        argv=("sh", "-c", line),
+        cwd=spec.worktree,
+        env={**without_repository(work.environ), **about, **said},
+        timeout_s=spec.time_s,
+        durable=(spec.worktree,),
+        git=(str(tree.git_directory()), str(tree.common_directory())),
+        stdin=stdin,
+    )

@@ -1,0 +1,128 @@
+"""Preparing a worktree before any agent works there: ignored files it needs, and `setup`.
+
+No agent can mend what fails here, and telling one of it would be of no use: so it uses up no
+retry, and the lane stops with the command's own words. Somebody sees to it and resumes.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast import disk
+from standfast.effects.settling import Effect
+from standfast.errors import StandfastError
+from standfast.git import ignored
+from standfast.git import names as listed
+from standfast.protocol import checkpoints as cp
+from standfast.protocol import lane_prompt
+from standfast.protocol.lane_steps import BEGUN, FAILED, OK, SETUP
+from standfast.protocol.text import printable
+from standfast.run import stock
+from standfast.run.commands import order
+from standfast.run.starting import mend_checkout, see_to_worktree
+from standfast.run.working import checkpoint, log, recording, see_to, step
+
+if TYPE_CHECKING:
+    from standfast.protocol.lane_steps import Next, Standing
+    from standfast.run.working import Work
+
+LARGEST = 64 * 1024 * 1024
+_RIGHTS = 0o777
+
+
+def prepare(work: Work, lane: Standing, _next: Next) -> None:
+    """Copy what the worktree needs, and run the setup in it."""
+    if not see_to_worktree(work, lane):
+        return
+    mend_checkout(work, lane)
+    known = lane.steps.get(SETUP)
+    if known is not None and known.state == BEGUN:
+        number = known.number
+    else:
+        number = stock.begin(work, ignored.listed(work.tree))
+    log(work, "setup_start", cmd=work.spec.setup or None)
+    error = _copied(work) or _set_up(work, number)
+    stock.settle(work, number)
+    if error is not None:
+        _fail(work, number, error)
+        return
+    with recording(work) as tx:
+        step(work, tx, SETUP, number, OK)
+        if not lane.is_at(cp.STARTED, cp.IN_PROGRESS):
+            checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, head_sha=str(work.tree.head()))
+    log(work, "setup_done")
+
+
+def _fail(work: Work, number: int, error: str) -> None:
+    log(work, "setup_failed", "error", cmd=work.spec.setup or None, notes=error)
+    with recording(work) as tx:
+        step(work, tx, SETUP, number, FAILED, {"error": error})
+        checkpoint(work, tx, cp.STARTED, cp.FAILED, notes=error,
+                   last_command=work.spec.setup or None)  # fmt: skip
+
+
+def _set_up(work: Work, number: int) -> str | None:
+    if not work.spec.setup:
+        return None
+    made = order(work, SETUP, number, work.spec.setup, {})
+    ended = see_to(work, Effect(made, "setup", repeatable=True))
+    if ended is None or ended.is_ok:
+        return None
+    return lane_prompt.how_it_ended(work.spec.setup, ended)
+
+
+# Files of the main checkout.
+
+
+def _copied(work: Work) -> str | None:
+    """Copy each file; gives why not, where one cannot be copied."""
+    if not work.spec.copy:
+        return None
+    tracked = set(listed(work.tree.read("ls-files", "-z")))
+    for name in work.spec.copy:
+        try:
+            error = "git has it already" if name in tracked else _copy(work, name)
+        except FileNotFoundError:
+            error = "there is no such file in the main checkout"
+        except OSError as failed:
+            error = str(failed.strerror)
+        except StandfastError as failed:
+            error = failed.problem
+        if error is not None:
+            return f"copy {printable(name)}: {error}"
+    return None
+
+
+def _copy(work: Work, name: str) -> str | None:
+    """One file with its rights; what is there already is somebody's by now, and stays."""
+    data, rights = _read(work, name)
+    disk.make_folders_beneath(work.spec.worktree, name)
+    folder = disk.open_folder_beneath(work.spec.worktree, name)
+    try:
+        is_new = _create(folder, os.path.basename(name), data, rights)
+        if work.tree.ignores(name):
+            return None
+        if is_new:
+            disk.forget(os.path.basename(name), folder=folder)
+        return "git does not ignore it: it would be committed with the lane's work"
+    finally:
+        os.close(folder)
+
+
+def _create(folder: int, name: str, data: bytes, rights: int) -> bool:
+    try:
+        disk.create(name, data, mode=rights, folder=folder)
+    except FileExistsError:
+        return False
+    disk.sync_fd(folder)
+    return True
+
+
+def _read(work: Work, name: str) -> tuple[bytes, int]:
+    fd = disk.open_beneath(work.root, name)
+    try:
+        rights = os.fstat(fd).st_mode & _RIGHTS
+        return disk.read_fd(fd, limit=LARGEST, name=name), rights
+    finally:
+        os.close(fd)

@@ -1,0 +1,90 @@
+"""Lanes as plans make them, taken on by the library: what no command line says has to be tried too.
+
+`python lane_library.py REPO SPEC` takes one on in a process of its own, which can be killed.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+from lane_runs import BRANCH, NAMES, Lane
+from standfast.errors import StandfastError
+from standfast.journal import lane_steps as told
+from standfast.journal.author import Author
+from standfast.journal.store import Journal
+from standfast.protocol import lane_spec
+from standfast.protocol.lane_spec import Gate, Spec, Task
+from standfast.protocol.lane_steps import Standing
+from standfast.run import lane as lanes
+from standfast.run.working import Work
+
+Gated = Callable[[Gate, int, dict[str, Decimal]], None]
+
+
+def spec(lane: Lane, **more: object) -> Spec:
+    """A lane with one task."""
+    said: dict[str, object] = {
+        "base": "main",
+        "branch": BRANCH,
+        "worktree": str(lane.tree),
+        "runner": "echo made > made.txt",
+        "tasks": (Task("one", "Do it."),),
+        "time_s": 60.0,
+        **more,
+    }
+    return lane_spec.check(Spec(*NAMES, **said))  # type: ignore[arg-type]
+
+
+def work(lane: Lane, spec: Spec, journal: Journal, **more: object) -> Work:
+    return Work(
+        journal=journal,
+        spec=spec,
+        root=str(lane.repo),
+        log_path=str(lane.repo / ".claude/ai-dev-kit/run-logs/r1.jsonl"),
+        author=Author("standfast"),
+        environ=dict(os.environ),
+        claim=lambda _tx: None,
+        render=lambda: None,
+        **{"tell": lambda _: None, **more},  # type: ignore[arg-type]
+    )
+
+
+def take_on(lane: Lane, spec: Spec, *, asked: bool = False, **more: object) -> Standing:
+    """Take it as far as it goes, or to the error that stops it."""
+    journal = lane.journal()
+    try:
+        return lanes.run(work(lane, spec, journal, **more), asked=asked)
+    finally:
+        journal.close()
+
+
+def standing(lane: Lane, spec: Spec) -> Standing:
+    journal = lane.journal()
+    try:
+        return told.standing(journal, spec)
+    finally:
+        journal.close()
+
+
+def argv(lane: Lane, spec: Spec) -> list[str]:
+    """The same in a process of its own."""
+    path = lane.home / "spec.json"
+    path.write_text(json.dumps(spec.as_dict()), encoding="utf-8")
+    return [sys.executable, __file__, str(lane.repo), str(path)]
+
+
+def main(repo: str, path: str) -> int:
+    lane = Lane(repo=Path(repo), home=Path(path).parent)
+    try:
+        take_on(lane, lane_spec.read(json.loads(Path(path).read_text(encoding="utf-8"))))
+    except StandfastError as error:
+        sys.stderr.write(f"{error.code} {error.problem}\n")
+        return error.exit_status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
