@@ -1,7 +1,8 @@
 """What a plan is: phases of lanes, lanes of tasks, and what holds for all of them. Pure.
 
 Three kinds of files are read into these: native YAML and two kinds of Markdown (plan_*.py). Each
-thing knows the line it was said in, so that whatever is wrong with it later can be told there.
+thing knows the line it was said in, so that whatever is wrong with it later can be told there;
+`said` has the lines of its parts: `runner`, `after SL-DB`, `owns src/**`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 KEEP_GOING, STOP = "keep-going", "stop"
 FIRST_PHASE = "P1"
 BUILDER = "builder"
+ONLY_TASK = "task"  # what the task of a lane is called that has one and names none
 MOST_LANES_AT_ONCE = 4
 
 
@@ -29,6 +31,7 @@ class Task(NamedTuple):
     runner: str = ""  # the lane's, if it names none
     outputs: Mapping[str, str] = {}  # file -> critical or optional
     line: int = 0
+    said: Mapping[str, int] = {}
 
 
 class Gate(NamedTuple):
@@ -41,6 +44,7 @@ class Gate(NamedTuple):
     runner: str = ""
     prompt: str = ""
     line: int = 0
+    said: Mapping[str, int] = {}
 
 
 class Lane(NamedTuple):
@@ -57,6 +61,7 @@ class Lane(NamedTuple):
     retries: int | None = None
     time_s: float | None = None  # for each command
     line: int = 0
+    said: Mapping[str, int] = {}
 
 
 class Phase(NamedTuple):
@@ -93,7 +98,9 @@ class Plan(NamedTuple):
     pr: str = ""
     pr_probe: str = ""
     retries: int = 0
+    time_s: float | None = None  # for each command of a lane that names none
     kind: str = "yaml"  # or team, phase: which of the three it was read from
+    said: Mapping[str, int] = {}
 
     def lanes(self) -> Iterator[tuple[Phase, Lane]]:
         """Every lane with its phase, in the plan's order."""

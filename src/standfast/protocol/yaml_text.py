@@ -55,22 +55,36 @@ class _Anchored:
     height: int
 
 
-def read_yaml(data: bytes | str, *, name: str, limit: int = LIMIT) -> Document:
-    """Read one YAML document, or say what is wrong with it in which line."""
+def read_yaml(
+    data: bytes | str, *, name: str, limit: int = LIMIT, twice: list[tuple[int, str]] | None = None
+) -> Document:
+    """Read one YAML document, or say what is wrong with it in which line.
+
+    Who gives a list for keys that stand *twice* finds line and problem of each in it, and the first
+    value in the document: all that is wrong with a file can then be told at once.
+    """
     text = decode(data, name=name, limit=limit)
-    builder = _Builder(steps(text, name=name), name=name, limit=limit)
+    builder = _Builder(steps(text, name=name), name=name, limit=limit, twice=twice)
     return Document(value=builder.value(), lines=builder.lines, plain=builder.plain)
 
 
 class _Builder:
     """Builds the value of some steps and counts what it would be with every alias written out."""
 
-    def __init__(self, source: Iterator[Step], *, name: str, limit: int) -> None:
+    def __init__(
+        self,
+        source: Iterator[Step],
+        *,
+        name: str,
+        limit: int,
+        twice: list[tuple[int, str]] | None = None,
+    ) -> None:
         self.lines: dict[Path, int] = {}
         self.plain: set[Path] = set()
         self._source = source
         self._name = name
         self._limit = limit
+        self._twice = twice
         self._nodes = 0
         self._characters = 0
         self._deepest = 0
@@ -145,11 +159,18 @@ class _Builder:
             key = self._key(step)
             here = (*path, key)
             if key in members:
-                first = self.lines[here]
-                self._refuse(f"the key `{_short(key)}` stands twice; first in line {first}", step)
+                self._repeated(step, key, self.lines[here])
+                self._node(next(self._source), (*path, -step.line), depth)  # passed over
+                continue
             self.lines[here] = step.line
             members[key] = self._node(next(self._source), here, depth)
         return members
+
+    def _repeated(self, step: Step, key: str, first: int) -> None:
+        problem = f"the key `{_short(key)}` stands twice; first in line {first}"
+        if self._twice is None:
+            self._refuse(problem, step)
+        self._twice.append((step.line, problem))
 
     def _key(self, step: Step) -> str:
         if step.kind is not Kind.SCALAR or step.anchor is not None:
