@@ -19,6 +19,6 @@ def argv(runner: Runner, call: Call) -> list[str]:
     return filled(template, call)
 
 
-def read(out: bytes, now: datetime | None = None) -> Report:  # noqa: ARG001  # as every client
+def read(out: bytes, err: bytes = b"", now: datetime | None = None) -> Report:  # noqa: ARG001  # as every client
     """Its last words."""
     return Report(last=last_line(out))

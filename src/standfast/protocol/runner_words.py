@@ -7,6 +7,9 @@ is too long to be one of interest, is passed over. Nothing here raises.
 from __future__ import annotations
 
 import json
+import math
+import re
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from standfast.protocol.text import one_line
@@ -19,7 +22,15 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 1024 * 1024
 LONGEST_WORDS = 500
+LONGEST_NAME = 100
 MOST_TOKENS = 10**15
+MOST_DOLLARS = 10**9
+SOONEST_S, LATEST_S = 10**9, 4 * 10**9  # from 2001 to 2096: anything else is no moment
+
+_LIMIT = re.compile(
+    r"(?i)\b(?:usage|rate|session|weekly|daily|hourly)[ _-]?limit"  # but not a limit of tokens
+    r"|\btoo many requests\b|\bquota\b|resource_exhausted|\b429\b"
+)
 
 
 def filled(template: Sequence[str], call: Call) -> list[str]:
@@ -99,4 +110,23 @@ def name(said: str) -> str:
     return said if is_plain and len(said) <= LONGEST_NAME and not said.startswith("-") else ""
 
 
-LONGEST_NAME = 100
+def dollars(*said: Value) -> str:
+    """What was said to be paid, together, as a decimal; empty where nothing was said."""
+    paid = [
+        Decimal(str(each))
+        for each in said
+        if isinstance(each, int | float) and not isinstance(each, bool) and math.isfinite(each)
+        if 0 <= each < MOST_DOLLARS
+    ]
+    return f"{sum(paid, Decimal()).normalize():f}" if paid else ""
+
+
+def moment(said: object) -> int:
+    """Seconds since 1970, if *said* can be that; else 0."""
+    is_number = isinstance(said, int | float) and not isinstance(said, bool)
+    return int(said) if is_number and SOONEST_S <= said < LATEST_S else 0  # type: ignore[call-overload, operator]  # narrowed by is_number
+
+
+def is_limit(said: str) -> bool:
+    """Whether the error of a client speaks of a limit that time takes away."""
+    return bool(_LIMIT.search(said[: 8 * LONGEST_WORDS]))

@@ -6,11 +6,12 @@ Each client has a module (runner_*.py) with two pure functions: `argv` says how 
 
 from __future__ import annotations
 
+from decimal import Decimal
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
 SHELL, CLAUDE, CODEX, GEMINI, OPENCODE = "shell", "claude", "codex", "gemini", "opencode"
@@ -56,10 +57,10 @@ class Client(Protocol):
         """The words of a command that does *call*."""
         ...
 
-    def read(self, out: bytes, now: datetime | None = None) -> Report:
-        """What a client said in *out*, all of it; it ended at *now*, where the zone is known.
+    def read(self, out: bytes, err: bytes = b"", now: datetime | None = None) -> Report:
+        """What a client said on both streams; it ended at *now*, in the zone it ran in.
 
-        Some say only how long a limit still lasts, or the hour at which it ends.
+        Some tell of trouble only as an error, and of a limit only the hour at which it ends.
         """
         ...
 
@@ -81,9 +82,27 @@ def argv(runner: Runner, call: Call) -> list[str]:
     return _client(runner.kind).argv(runner, call)
 
 
-def read(kind: str, out: bytes, now: datetime | None = None) -> Report:
+def read(kind: str, out: bytes, err: bytes = b"", now: datetime | None = None) -> Report:
     """What a client of *kind* said of itself; never raises, whatever stands there."""
-    return _client(kind).read(out, now)
+    return _client(kind).read(out, err, now)
+
+
+def spent(calls: Iterable[tuple[str, Report]]) -> tuple[Decimal, int, int]:
+    """What several calls took together, each with its kind: dollars, tokens in, tokens out.
+
+    Codex counts a session from its beginning, so that a later call of one replaces the earlier.
+    """
+    counted: dict[tuple[str, str], Report] = {}
+    for number, (kind, report) in enumerate(calls):
+        own = report.session if kind == CODEX and report.session else f"call {number}"
+        before = counted.get((kind, own), Report())
+        counted[kind, own] = report if report.tokens_in >= before.tokens_in else before
+    costs = (Decimal(each.cost_usd or 0) for each in counted.values())
+    return (
+        sum(costs, Decimal()),
+        sum(each.tokens_in for each in counted.values()),
+        sum(each.tokens_out for each in counted.values()),
+    )
 
 
 def can_resume(runner: Runner) -> bool:

@@ -8,6 +8,7 @@ from threading import Condition, Thread
 from typing import TYPE_CHECKING, Self
 
 from standfast.testing.rig import RigError, wire
+from standfast.testing.rig.dialect import BAD_REQUEST, NOT_FOUND, OK, TOO_LARGE, Answer
 from standfast.testing.rig.script import Script
 from standfast.testing.rig.seen import Kind, received
 
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from standfast.protocol.documents import Value
+    from standfast.testing.rig.dialect import Dialect
     from standfast.testing.rig.script import Reply, Rule
     from standfast.testing.rig.seen import Request
 
 BODY_LIMIT = 64 * 1024 * 1024
-OK, BAD_REQUEST, NOT_FOUND, TOO_LARGE = 200, 400, 404, 413
 
 
 class NeverAsked(RigError):
@@ -27,9 +28,13 @@ class NeverAsked(RigError):
 
 
 class Model:
-    """Serves until closed. *rules* may grow while it does: `model.script.rules.append`."""
+    """Serves until closed. *rules* may grow while it does: `model.script.rules.append`.
 
-    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+    It speaks the Messages API of Claude Code, unless another *dialect* (wire_*.py) is given.
+    """
+
+    def __init__(self, rules: Iterable[Rule] = (), dialect: Dialect = wire) -> None:
+        self.dialect = dialect
         self.script = Script(rules)
         self.requests: list[Request] = []
         self._tasks: list[str] = []
@@ -41,7 +46,7 @@ class Model:
 
     @property
     def url(self) -> str:
-        """What ANTHROPIC_BASE_URL is set to."""
+        """What the client is told to ask, such as ANTHROPIC_BASE_URL."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def of(self, kind: Kind) -> list[Request]:
@@ -68,7 +73,7 @@ class Model:
     def hear(self, path: str, headers: dict[str, str], body: dict[str, Value]) -> Reply:
         """Take one request in, and give the reply when it may be said."""
         with self._changed:
-            request = received(path, headers, body, self._tasks)
+            request = received(path, headers, self.dialect.heard(path, body), self._tasks)
             self.requests.append(request)
             reply = self.script.answer(request)
             self._tasks += reply.tasks
@@ -112,48 +117,42 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_HEAD(self) -> None:
         """Clients look whether somebody is there."""
-        self._send(OK, b"")
+        self._send(Answer(b""))
 
     def do_GET(self) -> None:
         """There is nothing to get, and the root to look at."""
-        self._send(OK if self.path == "/" else NOT_FOUND, b"{}")
+        self._send(Answer(b"{}", OK if self.path == "/" else NOT_FOUND))
 
     def do_POST(self) -> None:
-        """The Messages API; anything else is not here."""
+        """The API of the dialect; anything else is not here."""
         length = self.headers.get("content-length", "")
         if not length.isdecimal() or int(length) > BODY_LIMIT:
             self.close_connection = True
-            self._send(
-                TOO_LARGE, wire.error(TOO_LARGE, "a body of a known, bounded size is needed")
-            )
+            self._refuse(TOO_LARGE, "a body of a known, bounded size is needed")
             return
         data = self.rfile.read(int(length))
-        if not self.path.startswith("/v1/messages"):
-            self._send(NOT_FOUND, wire.error(NOT_FOUND, "not here"))
+        if not self.server.model.dialect.serves(self.path):
+            self._refuse(NOT_FOUND, "not here")
             return
         try:
             body = json.loads(data)
         except (ValueError, RecursionError):
             body = None
         if not isinstance(body, dict):
-            self._send(BAD_REQUEST, wire.error(BAD_REQUEST, "a JSON object is needed"))
+            self._refuse(BAD_REQUEST, "a JSON object is needed")
             return
-        self._reply(self.server.model.hear(self.path, dict(self.headers), body), body)
+        reply = self.server.model.hear(self.path, dict(self.headers), body)
+        self._send(self.server.model.dialect.answer(reply, self.path, body))
 
-    def _reply(self, reply: Reply, body: dict[str, Value]) -> None:
-        if reply.status != OK:
-            self._send(reply.status, wire.error(reply.status, reply.text))
-        elif "count_tokens" in self.path:
-            self._send(OK, wire.token_count(reply))
-        elif body.get("stream"):
-            self._send(OK, wire.stream(reply, body), "text/event-stream")
-        else:
-            self._send(OK, wire.whole(reply, body))
+    def _refuse(self, status: int, message: str) -> None:
+        self._send(Answer(self.server.model.dialect.error(status, message), status))
 
-    def _send(self, status: int, data: bytes, kind: str = "application/json") -> None:
-        self.send_response(status)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(data)))
+    def _send(self, answer: Answer) -> None:
+        self.send_response(answer.status)
+        self.send_header("content-type", answer.kind)
+        self.send_header("content-length", str(len(answer.data)))
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(data)
+            self.wfile.write(answer.data)

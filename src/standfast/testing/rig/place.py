@@ -26,7 +26,7 @@ OLD_COMPACT_WINDOW = 190_000  # 2.0.76 knows no setting: this is above its own
 
 _FOREIGN = (
     *("CLAUDE", "ANTHROPIC", "AI_AGENT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
-    *("HIVEMIND_ROLE", "CONFIG_PATH"),
+    *("OPENAI", "CODEX", "GEMINI", "GOOGLE", "OPENCODE", "HIVEMIND_ROLE", "CONFIG_PATH"),
 )
 _QUIET = {
     "DISABLE_TELEMETRY": "1",

@@ -29,6 +29,7 @@ class Reply:
     calls: tuple[Call, ...] = ()
     tokens: int = TOKENS
     status: int = 200
+    resets_s: int = 0  # with 429: a usage limit, which ends then, as the service would say it
     hold: bool = False  # said only when the story lets go: time to kill the client in
 
     @property

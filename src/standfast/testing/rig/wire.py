@@ -6,6 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from standfast.testing.rig.dialect import BAD_REQUEST, OK, TOO_MANY, Answer
 from standfast.testing.rig.script import AGENT
 
 if TYPE_CHECKING:
@@ -17,9 +18,42 @@ if TYPE_CHECKING:
 Block = dict[str, "Value"]
 
 
+def serves(path: str) -> bool:
+    """Only the Messages API is here."""
+    return path.startswith("/v1/messages")
+
+
+def heard(_path: str, body: Mapping[str, Value]) -> Mapping[str, Value]:
+    """The others are told in its own form."""
+    return body
+
+
+def answer(reply: Reply, path: str, body: Mapping[str, Value]) -> Answer:
+    """What goes out for *reply*."""
+    if reply.status != OK:
+        return Answer(error(reply.status, reply.text), reply.status, headers=_limits(reply))
+    if "count_tokens" in path:
+        return Answer(token_count(reply))
+    if body.get("stream"):
+        return Answer(stream(reply, body), kind="text/event-stream")
+    return Answer(whole(reply, body))
+
+
+def _limits(reply: Reply) -> Mapping[str, str]:
+    """How a subscription's limit is told."""
+    prefix = "anthropic-ratelimit-unified-"
+    told = {
+        "status": "rejected",
+        "reset": str(reply.resets_s),
+        "representative-claim": "five_hour",
+    }
+    return {prefix + name: said for name, said in told.items()} if reply.resets_s else {}
+
+
 def error(status: int, message: str) -> bytes:
     """An error of the API."""
-    kind = "invalid_request_error" if status < 500 else "api_error"  # noqa: PLR2004  # HTTP's own
+    kinds = {BAD_REQUEST: "invalid_request_error", TOO_MANY: "rate_limit_error"}
+    kind = kinds.get(status, "invalid_request_error" if status < 500 else "api_error")  # noqa: PLR2004  # HTTP's own
     return _json({"type": "error", "error": {"type": kind, "message": message}})
 
 
