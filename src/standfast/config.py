@@ -18,6 +18,8 @@ from standfast.protocol import ids
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from standfast.protocol.runners import Runner
+
 USER_FILE = "standfast/config.yaml"
 PROJECT_FILE = ".standfast.yaml"
 ROLE = "HIVEMIND_ROLE"  # these two are the words of those whose files they are
@@ -57,6 +59,8 @@ class Config(NamedTuple):
     reinject_tokens: int = 850
     guard_resumption: bool = False
     architecture_doc: str = "docs/oosh-architecture.md"
+    runner: str = "claude"
+    runners: Mapping[str, Runner] = {}
     role: str | None = None  # as the environment says it: nobody has checked it
     config_path: str | None = None  # where the states files are to be, if somebody said so
     config_home: str = ""
@@ -125,6 +129,16 @@ def _stages(value: object) -> object:
     from standfast.protocol import stages  # most commands ask for none
 
     return stages.check(value)
+
+
+def _runner(value: object) -> str:
+    return ids.name(value if isinstance(value, str) else "", what="runner")
+
+
+def _runners(value: object) -> object:
+    from standfast.protocol import runner_settings  # most commands ask for none
+
+    return runner_settings.check(value)
 
 
 class Key(NamedTuple):
@@ -218,6 +232,21 @@ KEYS: tuple[Key, ...] = (
         check=_switch,
         project=False,
         says="Whether tool calls are denied while a resumption section is CRITICAL.",
+        variable=False,
+    ),
+    Key(
+        name="runner",
+        check=_runner,
+        project=False,
+        says="What runs an agent where a plan does not say it: the name of a runner.",
+        variable=False,
+    ),
+    Key(
+        name="runners",
+        check=_runners,
+        project=False,
+        says="How agents are run: `NAME: {kind: …, command: […], resume: […], env: {…}, time: 90m}`"
+        " (docs/how-to/choose-a-runner.md).",
         variable=False,
     ),
 )

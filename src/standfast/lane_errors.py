@@ -131,3 +131,22 @@ class GitTooOld(StandfastError):
     code = "SF508"
     exit_status = 102
     remedy = "Install git 2.38 or newer."
+
+
+# What runs agents: SF52x.
+
+
+class UnknownRunner(StandfastError):
+    """No runner of this name is known or configured."""
+
+    code = "SF521"
+    exit_status = 121
+    remedy = "Name one that is known, or add it to `runners` in your own configuration."
+
+
+class RunnerMissing(StandfastError):
+    """The program of a runner is not installed here; nothing was begun."""
+
+    code = "SF522"
+    exit_status = 122
+    remedy = "Install it, or name another `command` for the runner in your own configuration."

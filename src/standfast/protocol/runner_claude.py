@@ -40,18 +40,18 @@ def argv(runner: Runner, call: Call) -> list[str]:
 def read(out: bytes, err: bytes = b"", now: datetime | None = None) -> Report:  # noqa: ARG001  # as every client
     """Its result; where it was cut off before that, what its messages tell."""
     report = Report()
-    used: dict[str, Value] = {}
+    used: dict[str, tuple[int, int]] = {}
     for said in objects(out):
         report = _after(report, said, used)
     if not report.tokens_in:
         report = report._replace(
-            tokens_in=sum(map(_tokens_in, used.values())),
-            tokens_out=sum(count(each, "output_tokens") for each in used.values()),
+            tokens_in=sum(taken for taken, _ in used.values()),
+            tokens_out=sum(given for _, given in used.values()),
         )
     return report
 
 
-def _after(report: Report, said: dict[str, Value], used: dict[str, Value]) -> Report:
+def _after(report: Report, said: dict[str, Value], used: dict[str, tuple[int, int]]) -> Report:
     report = report._replace(session=name(text(said, "session_id")) or report.session)
     if said.get("type") == "result":
         return _ended(report, said)
@@ -63,7 +63,9 @@ def _after(report: Report, said: dict[str, Value], used: dict[str, Value]) -> Re
         return _tries_again(report, said)
     if said.get("type") == "assistant":
         # One message comes in several lines, each with the whole of its usage.
-        used[text(said, "message", "id")] = get(said, "message", "usage")
+        usage = get(said, "message", "usage")
+        message = name(text(said, "message", "id"))
+        used[message] = (_tokens_in(usage), count(usage, "output_tokens"))
         heard = report._replace(last=words(_text_of(said)) or report.last)
         return heard if text(said, "error") else heard._replace(limit="", error="")
     return report

@@ -20,7 +20,7 @@ _INPUT = "-"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _AGAIN = re.compile(
     r"(?i)try again at (?:(?P<month>[a-z]{3})[a-z]* (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,"
-    r" (?P<year>[0-9]{4}) )?(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2}) (?P<half>[ap])m"
+    r" (?P<year>[0-9]{4}) )?(?P<hour>1[0-2]|[1-9]):(?P<minute>[0-9]{2}) (?P<half>[ap])m"
 )
 
 

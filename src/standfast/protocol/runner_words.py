@@ -27,6 +27,7 @@ MOST_TOKENS = 10**15
 MOST_DOLLARS = 10**9
 SOONEST_S, LATEST_S = 10**9, 4 * 10**9  # from 2001 to 2096: anything else is no moment
 
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
 _LIMIT = re.compile(
     r"(?i)\b(?:usage|rate|session|weekly|daily|hourly)[ _-]?limit"  # but not a limit of tokens
     r"|\btoo many requests\b|\bquota\b|resource_exhausted|\b429\b"
@@ -101,7 +102,7 @@ def count(said: Value, *path: str) -> int:
 
 def words(said: str) -> str:
     """What a person is shown of it: one line."""
-    return one_line(said[: 8 * LONGEST_WORDS], LONGEST_WORDS)
+    return one_line(_COLOUR.sub("", said[: 8 * LONGEST_WORDS]), LONGEST_WORDS)
 
 
 def name(said: str) -> str:

@@ -78,13 +78,21 @@ HAVE_SESSIONS = (CLAUDE, CODEX, GEMINI, OPENCODE)
 
 
 def argv(runner: Runner, call: Call) -> list[str]:
-    """The words of the command that has *runner* do *call*."""
+    """The words of the command that has *runner* do *call*.
+
+    Whoever starts it sets PWD to the folder it works in: opencode believes that variable.
+    """
     return _client(runner.kind).argv(runner, call)
 
 
 def read(kind: str, out: bytes, err: bytes = b"", now: datetime | None = None) -> Report:
     """What a client of *kind* said of itself; never raises, whatever stands there."""
-    return _client(kind).read(out, err, now)
+    report = _client(kind).read(out, err, now)
+    if report != Report() or kind == SHELL:
+        return report
+    from standfast.protocol.runner_words import last_line
+
+    return Report(error=last_line(err))  # it did not even begin
 
 
 def spent(calls: Iterable[tuple[str, Report]]) -> tuple[Decimal, int, int]:
