@@ -85,6 +85,18 @@ class LaneBlocked(StandfastError):
     remedy = "See to what is named, then resume the lane."
 
 
+class LaneParked(StandfastError):
+    """A lane waits for the end of a usage limit; nothing failed, and no retry is used."""
+
+    code = "SF509"
+    exit_status = 105
+    remedy = "Resume the lane when that time has come: it goes on where it was."
+
+    def __init__(self, problem: str, *, until_us: int | None, remedy: str | None = None) -> None:
+        super().__init__(problem, remedy=remedy)
+        self.until_us = until_us  # None: until somebody says so
+
+
 class LaneChanged(StandfastError):
     """A lane that has begun was called with another task, command or branch."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.effects import door
+from standfast.effects import door, reports
 from standfast.effects.folder import ERR, OUT, Folder
 from standfast.effects.streams import last_words
 from standfast.errors import NothingFound, WrongUsage
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from standfast.protocol.effects import Ended
 
 _VERDICT = "SELECT ifnull(value ->> 'verdict', '-') FROM cells WHERE key = ?"
+_SESSION = "SELECT ifnull(value ->> '$.report.session', '') FROM cells WHERE key = ?"
 
 
 class Effect(NamedTuple):
@@ -35,6 +36,7 @@ class Effect(NamedTuple):
     kind: str
     probe: Callable[[], Probe] = lambda: Probe.UNKNOWN
     repeatable: bool = False
+    again: Callable[[str, str], Order] | None = None  # goes on: by the next key, in this session
 
 
 class Done(NamedTuple):
@@ -48,28 +50,37 @@ def perform(
     journal: Journal, effect: Effect, author: Author, tell: Callable[[str], None] = lambda _: None
 ) -> Done:
     """Let an effect happen once; EffectInDoubt where only a person can say whether it did."""
-    attempt = 1
+    attempt, order = 1, effect.order
     while True:
-        order = effect.order._replace(key=attempt_of(effect.order.key, attempt))
         verdict = settled(journal, order.key)
-        if verdict is not None:
-            Folder(journal.folder, order.key).clear()  # whoever answered may have died right after
-        if verdict is Verdict.DONE:
-            return Done(None, attempt)
-        if verdict is not Verdict.AGAIN:
+        if verdict is None:
             outcome = door.run(journal, order, author, kind=effect.kind, tell=tell)
             if outcome.ended is not None:
                 return Done(outcome.ended, attempt)
-            _settle(journal, order, effect, author)
-            continue
+            verdict = _settle(journal, order, effect, author)
+        Folder(journal.folder, order.key).clear()  # whoever answered may have died right after
+        if verdict is Verdict.DONE:
+            return Done(None, attempt)
         attempt += 1
+        order = _following(journal, effect, attempt, order.key)
 
 
-def _settle(journal: Journal, order: Order, effect: Effect, author: Author) -> None:
+def _following(journal: Journal, effect: Effect, attempt: int, before: str) -> Order:
+    """The next attempt: the same once more, or what goes on where the one before was cut off."""
+    key = attempt_of(effect.order.key, attempt)
+    if effect.again is None:
+        return effect.order._replace(key=key)
+    session = _cell(journal, f"effect.settled:{before}", _SESSION)
+    return effect.again(key, session)._replace(key=key)
+
+
+def _settle(journal: Journal, order: Order, effect: Effect, author: Author) -> Verdict:
     verdict = settle(effect.probe(), repeatable=effect.repeatable)
+    if verdict is Verdict.ASK and effect.again is not None:
+        return answer(journal, order.key, Verdict.AGAIN, author, by="session")
     if verdict is Verdict.ASK:
         _ask(journal, order, effect.kind, author)
-    answer(journal, order.key, verdict, author, by="probe")
+    return answer(journal, order.key, verdict, author, by="probe")
 
 
 def _ask(journal: Journal, order: Order, kind: str, author: Author) -> None:
@@ -85,18 +96,19 @@ def _ask(journal: Journal, order: Order, kind: str, author: Author) -> None:
 def answer(journal: Journal, key: str, verdict: Verdict, author: Author, *, by: str) -> Verdict:
     """Journal what is done about an effect in doubt; the first answer counts, and is handed back.
 
-    Two may answer at once: both look inside the transaction. Its last words go with the answer,
-    and the raw ones go away.
+    Two may answer at once: both look inside the transaction. Its last words go with the answer, and
+    what it said of itself; the raw ones go away.
     """
     if verdict is Verdict.ASK:
         raise WrongUsage("an answer is that it took effect, or that it is to be begun again")
     folder = Folder(journal.folder, key)
     said = {name: redact(last_words(folder.at(name))) for name in (OUT, ERR)}
+    report = reports.of_folder(folder)
     with journal.writing() as tx:
         found = tx.execute(_VERDICT, (f"effect.settled:{key}",))
         if found:
             return Verdict[str(found[0][0])]
-        told = {"key": key, "verdict": verdict.name, "by": by, **said}
+        told = {"key": key, "verdict": verdict.name, "by": by, **said, "report": report}
         tx.append("effect.settled", told, author)
     folder.clear()
     return verdict
@@ -108,9 +120,9 @@ def settled(journal: Journal, key: str) -> Verdict | None:
     return Verdict[found] if found else None
 
 
-def _cell(journal: Journal, key: str) -> str:
+def _cell(journal: Journal, key: str, what: str = _VERDICT) -> str:
     try:
-        rows = journal.query(_VERDICT, (key,))
+        rows = journal.query(what, (key,))
     except NothingFound:
         return ""
     return str(rows[0][0]) if rows else ""

@@ -56,6 +56,10 @@ class Stream:
         """The end of it."""
         return _tail(self.fd, self._from)
 
+    def kept(self) -> bytes:
+        """All that is kept of it."""
+        return os.pread(self.fd, os.fstat(self.fd).st_size - self._from, self._from)
+
     def digest(self) -> str:
         """The SHA-256 of what is kept of it."""
         found, at = hashlib.sha256(), self._from

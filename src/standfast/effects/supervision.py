@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import process
+from standfast.effects import reports
 from standfast.effects.folder import ERR, MARK, OUT
 from standfast.effects.lasting import made_durable
 from standfast.effects.streams import Stream
@@ -157,6 +158,7 @@ class Supervision:
             err=redact(err.tail()),
             sizes={"out": out.size, "err": err.size},
             digests={"out": out.digest(), "err": err.digest()},
+            report=reports.of(self.order.reader, out.kept()) if self.order.reader else {},
         )
 
 

@@ -15,6 +15,8 @@ from standfast.protocol.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from standfast.protocol.documents import Value
+
 LONGEST_KEY = 400
 _ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:#@+")
 
@@ -98,6 +100,7 @@ class Ended(NamedTuple):
     sizes: Mapping[str, int] = {}
     digests: Mapping[str, str] = {}
     left: int = 0  # processes of it that had to be ended
+    report: Mapping[str, Value] = {}  # what a client said of itself (runners.Report)
 
     @property
     def is_ok(self) -> bool:

@@ -4,27 +4,63 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.protocol import outputs
+from standfast.protocol import gate_scores, outputs, quality_gates
 from standfast.protocol.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from standfast.protocol.effects import Ended
-    from standfast.protocol.lane_spec import Spec, Task
+    from standfast.protocol.lane_spec import Gate, Spec, Task
 
 _TITLE = 60
 _WORDS = 1500
 
 
-def prompt(spec: Spec, task: Task, failures: Sequence[str], paths: Iterable[str]) -> str:
+def prompt(
+    spec: Spec,
+    task: Task,
+    failures: Sequence[str],
+    paths: Iterable[str],
+    findings: Sequence[str] = (),
+) -> str:
     """The task, where it is to be done, what went wrong before, and what must be written."""
     parts = [task.prompt.strip(), _place(spec, task)]
     if failures:
         told = "\n".join(f"- {each}" for each in failures)
         parts.append(f"Earlier runs of this lane failed. What they said:\n{told}")
+    if findings:
+        told = "\n\n".join(findings)
+        parts.append(f"The work was judged, and has to be better before it lands.\n{told}")
     parts += [outputs.paragraph(path) for path in paths]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def gate_prompt(spec: Spec, gate: Gate, path: str, error: str = "") -> str:
+    """What a critic is told: what to judge, by what, and how its scores are written."""
+    weights = "\n".join(f"- {name} ({weight})" for name, weight in quality_gates.WEIGHTS.items())
+    place = (
+        f"You are {gate.role} of gate {gate.name}. Judge the work of lane {spec.lane}, phase"
+        f" {spec.phase}: what differs from\nbranch {spec.base} in the git worktree"
+        f" {spec.worktree}\n(`git diff {spec.base}...HEAD`). Change nothing there, commit nothing."
+    )
+    scale = f"Score each of these from 0 to 1; {gate.least} is asked of all, by weight:\n{weights}"
+    form = (
+        "Your file holds exactly one such block, with your scores:\n"
+        f"{gate_scores.EXAMPLE}\nand beside it, in your words, what has to be better and where."
+    )
+    before = f"An earlier run of yours did not count: {error}" if error else ""
+    parts = [gate.prompt.strip(), place, scale, form, before, outputs.paragraph(path)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def cut_off(prompt: str) -> str:
+    """The same for whoever goes on where an agent was cut off, in its session or in a new one."""
+    return (
+        "Your work on this was cut off, and you are to go on with it. Something of it may be done,"
+        " or half\ndone. Look at that first (`git status`, `git log`, the files themselves), do not"
+        " do again what is done,\nand then finish it. What you were told, once more:\n\n"
+    ) + prompt
 
 
 def _place(spec: Spec, task: Task) -> str:
@@ -51,5 +87,7 @@ def how_it_ended(what: str, ended: Ended) -> str:
         "cancelled": "it was ended from outside",
         "not started": "it could not be started",
     }.get(ended.how, ended.how)
-    words = (ended.err.strip() or ended.out.strip())[-_WORDS:]
+    of_itself = ("error", "limit", "last")
+    error, limit, last = (str(ended.report.get(name) or "") for name in of_itself)
+    words = (error or limit or ended.err.strip() or last or ended.out.strip())[-_WORDS:]
     return f"{what}: {said}{': ' + words if words else ''}"

@@ -10,20 +10,23 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.protocol import checkpoints as cp
+from standfast.protocol import parking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from standfast.protocol.checkpoints import Record
-    from standfast.protocol.lane_spec import Spec, Task
+    from standfast.protocol.lane_spec import Gate, Spec, Task
 
 BEGUN, OK, FAILED = "begun", "ok", "failed"
+PARKED, REVISE = "parked", "revise"  # an agent waits for a limit; a gate sends the work back
 SETUP, TESTS, REBASE, MERGE, PR, RETIRE = "setup", "tests", "rebase", "merge", "pr", "retire"
 LOG_ENTRIES = 5
 LONGEST_ERROR, LONGEST_ENTRY, MOST_TOLD = 2000, 500, 60
 
 # Which stage a step leads to: a rollback to an earlier one makes it as if it had never been.
 _LEADS_TO = {REBASE: cp.PRE_PR, MERGE: cp.PRE_PR, PR: cp.PRE_PR, RETIRE: cp.PRE_PR}
+_GATES = "gate-"
 _ORDER = (cp.BEFORE, cp.STARTED, cp.TESTED, cp.PRE_PR)
 
 
@@ -68,10 +71,21 @@ class Standing(NamedTuple):
         said = self.marks[cp.RETRY].record.get("failure_context") if cp.RETRY in self.marks else []
         return [str(each) for each in said] if isinstance(said, list) else []
 
+    @property
+    def findings(self) -> list[str]:
+        """What the gates that sent the work back ask for."""
+        found = ((gate, self.steps.get(gate.step)) for gate in self.spec.gates)
+        return [
+            f"Gate {gate.name} scored it {step.facts.get('score')}, {gate.least} is asked; weakest:"
+            f" {step.facts.get('weakest')}.\n{step.facts.get('findings')}"
+            for gate, step in found
+            if step is not None and step.state == REVISE
+        ]
+
 
 def is_void(step: str, seq: int, rolled_back_to: str, at: int) -> bool:
     """Whether a rollback, told as event *at*, undid a step."""
-    leads_to = _LEADS_TO.get(step, cp.TESTED)
+    leads_to = cp.PRE_PR if step.startswith(_GATES) else _LEADS_TO.get(step, cp.TESTED)
     return seq < at and _ORDER.index(leads_to) > _place(rolled_back_to)
 
 
@@ -101,6 +115,9 @@ class Do(StrEnum):
     TEST = "run the tests"
     AGAIN = "do again what failed"
     FAIL = "say that it failed"
+    JUDGE = "have its quality judged"
+    BLOCK = "say what a gate asks for"
+    PARK = "wait for the end of a limit"
     LAND = "merge it, or ask for that"
     RETIRE = "put the worktree away"
     NOTHING = "nothing: it is done"
@@ -110,20 +127,23 @@ class Next(NamedTuple):
     """What comes next, with which task, and of which step it is spoken."""
 
     do: Do
-    task: Task | None = None
+    task: Task | Gate | None = None
     step: str = ""
 
 
-def decide(lane: Standing, *, asked: bool = False) -> Next:
-    """The next thing to do; *asked*: somebody wants what failed to be done again."""
+def decide(lane: Standing, *, asked: bool = False, now_us: int | None = None) -> Next:
+    """The next thing to do; *asked*: somebody wants what failed to be done again.
+
+    Without a time, what waits for one waits on.
+    """
     if not lane.is_at(cp.BEFORE, cp.READY):
         return Next(Do.PREPARE)
     if cp.STARTED not in lane.marks:
         return Next(Do.START)
     if not _is_tested(lane):
-        return _next_work(lane, asked=asked)
+        return _next_work(lane, asked=asked, now_us=now_us)
     if not lane.is_at(cp.PRE_PR, cp.COMPLETE):
-        return Next(Do.LAND)
+        return _next_gate(lane, asked=asked, now_us=now_us) or Next(Do.LAND)
     return Next(Do.NOTHING if RETIRE in lane.steps else Do.RETIRE)
 
 
@@ -136,28 +156,72 @@ def _is_tested(lane: Standing) -> bool:
 
 
 def _is_work(step: str) -> bool:
-    return step not in _LEADS_TO and step != SETUP
+    return step not in _LEADS_TO and step != SETUP and not step.startswith(_GATES)
 
 
-def _next_work(lane: Standing, *, asked: bool) -> Next:
+def _next_setup(lane: Standing, *, asked: bool) -> Next | None:
+    """Whether the worktree has to be prepared, before any agent or command works in it."""
+    setup = lane.steps.get(SETUP)
+    if not lane.spec.is_prepared or (setup is not None and setup.state == OK):
+        return None
+    if setup is not None and setup.state == FAILED:
+        return Next(Do.AGAIN if asked else Do.FAIL, step=SETUP)
+    return Next(Do.PREPARE_TREE, step=SETUP)
+
+
+def _next_gate(lane: Standing, *, asked: bool, now_us: int | None) -> Next | None:
+    """The first gate that the tested work has not passed."""
+    tested = lane.marks[cp.TESTED].seq
+    for gate in lane.spec.gates:
+        step = lane.steps.get(gate.step)
+        if step is not None and step.state == OK and step.seq > tested:
+            continue
+        return _next_setup(lane, asked=asked) or _at_gate(
+            gate, step, tested, asked=asked, now_us=now_us
+        )
+    return None
+
+
+def _at_gate(
+    gate: Gate, step: Step | None, tested: int, *, asked: bool, now_us: int | None
+) -> Next:
+    if step is not None and step.state == PARKED:
+        return _parked(gate, step, Do.JUDGE, now_us)
+    if step is None or step.state == BEGUN or step.seq < tested:
+        return Next(Do.JUDGE, gate, gate.step)
+    stuck = Do.BLOCK if step.state == REVISE else Do.FAIL
+    return Next(Do.AGAIN if asked else stuck, gate, gate.step)
+
+
+def _parked(who: Task | Gate, step: Step, then: Do, now_us: int | None) -> Next:
+    is_due = now_us is not None and parking.is_due(step.facts, now_us)
+    return Next(then if is_due else Do.PARK, who, who.step)
+
+
+def _next_work(lane: Standing, *, asked: bool, now_us: int | None) -> Next:
     again = Do.AGAIN if asked else Do.FAIL
-    if lane.spec.is_prepared:
-        setup = lane.steps.get(SETUP)
-        if setup is not None and setup.state == FAILED:
-            return Next(again, step=SETUP)
-        if setup is None or setup.state == BEGUN:
-            return Next(Do.PREPARE_TREE, step=SETUP)
+    setup = _next_setup(lane, asked=asked)
+    if setup is not None:
+        return setup
     for task in lane.spec.tasks:
         step = lane.steps.get(task.step)
         if step is None or step.state == BEGUN:
             return Next(Do.WORK, task, task.step)
         if step.state == FAILED:
             return Next(again, task, task.step)
+        if step.state == PARKED:
+            return _parked(task, step, Do.WORK, now_us)
     tests = lane.steps.get(TESTS)
     worked = max(lane.steps[task.step].seq for task in lane.spec.tasks)
     if tests is not None and tests.state == FAILED and tests.seq > worked:
         return Next(again, step=TESTS)
     return Next(Do.TEST, step=TESTS)
+
+
+def of_gate(facts: Mapping[str, str]) -> dict[str, str]:
+    """What the next run of a critic is told of the one before; a task has nothing like it."""
+    told = ("failing", "error") if "failing" in facts else ()
+    return {name: facts[name] for name in told if name in facts}
 
 
 class Failed(NamedTuple):

@@ -11,7 +11,7 @@ from standfast.protocol import lane_steps
 from standfast.run.working import log, recording, step
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from standfast.protocol.lane_steps import Standing
     from standfast.run.working import Work
@@ -42,9 +42,14 @@ def key(work: Work, name: str, number: int) -> str:
 
 
 def order(
-    work: Work, name: str, number: int, line: str, said: Mapping[str, str], stdin: str = ""
+    work: Work,
+    name: str,
+    number: int,
+    argv: Sequence[str],
+    said: Mapping[str, str],
+    stdin: str = "",
 ) -> Order:
-    """A shell line as a command of the lane, run in its worktree."""
+    """A command of the lane, run in its worktree."""
     spec, tree = work.spec, work.tree
     about = {
         "STANDFAST_RUN_ID": spec.run_id,
@@ -56,7 +61,7 @@ def order(
         about["STANDFAST_PORT_BASE"] = str(spec.port_base)
     return Order(
         key=key(work, name, number),
-        argv=("sh", "-c", line),
+        argv=tuple(argv),
         cwd=spec.worktree,
         env={**without_repository(work.environ), **about, **said},
         timeout_s=spec.time_s,

@@ -34,7 +34,7 @@ LOCK = "merge.lock"
 
 def land(work: Work, lane: Standing, _next: Next) -> None:
     """Merge the lane, or make its pull request, or leave it, as it was asked."""
-    if not requesting.is_open(lane) and _is_new(work, lane):
+    if not requesting.is_open(lane) and is_new(work, lane):
         return
     if work.spec.merge == lane_spec.NONE:
         complete(work, tip(work, lane), "not merged, as it was asked")
@@ -51,7 +51,7 @@ def land(work: Work, lane: Standing, _next: Next) -> None:
     requesting.request(work, lane)
 
 
-def _is_new(work: Work, lane: Standing) -> bool:
+def is_new(work: Work, lane: Standing) -> bool:
     """Whether somebody committed after the tests: then they are due once more."""
     if lane_steps.is_tested_at(lane, tip(work, lane)):
         return False

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.lane_errors import LaneFailed
+from standfast import clock
+from standfast.lane_errors import LaneBlocked, LaneFailed
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_steps
+from standfast.protocol.lane_spec import Gate
 from standfast.protocol.lane_steps import Do, decide
-from standfast.run import landing, preparing, starting, trying
+from standfast.run import gating, landing, parking, preparing, starting, trying
 from standfast.run.working import checkpoint, lease, recording, step
 
 if TYPE_CHECKING:
@@ -36,10 +38,10 @@ def run(work: Work, *, asked: bool = False) -> Standing:
 def _go(work: Work, *, asked: bool) -> Standing:
     while True:
         lane = work.standing()
-        following = decide(lane, asked=asked)
+        following = decide(lane, asked=asked, now_us=clock.now_us())
         if following.do is Do.NOTHING:
             return lane
-        if following.do in (Do.AGAIN, Do.PREPARE_TREE, Do.WORK, Do.TEST):
+        if following.do in (Do.AGAIN, Do.PREPARE_TREE, Do.WORK, Do.TEST, Do.JUDGE):
             asked = False
         ACTS[following.do](work, lane, following)
 
@@ -50,8 +52,11 @@ def _again(work: Work, lane: Standing, following: Next) -> None:
     if name == lane_steps.SETUP:
         preparing.prepare(work, lane, following)
         return
+    facts = lane_steps.of_gate(lane.steps[name].facts)
+    if lane.steps[name].state == lane_steps.REVISE:  # the gate comes again by itself
+        name, facts = work.spec.tasks[-1].step, {}
     with recording(work) as tx:
-        step(work, tx, name, lane.steps[name].number + 1, lane_steps.BEGUN)
+        step(work, tx, name, lane.steps[name].number + 1, lane_steps.BEGUN, facts)
         if following.task is not None and not lane.is_at(cp.STARTED, cp.IN_PROGRESS):
             checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, notes="once more, as asked")
 
@@ -63,6 +68,17 @@ def _fail(work: Work, lane: Standing, following: Next) -> None:
     raise LaneFailed(f"{'/'.join(work.spec.names)} failed{counted}: {error}", file=work.log_path)
 
 
+def _block(work: Work, lane: Standing, following: Next) -> None:
+    gate, said = following.task, lane.steps[following.step].facts
+    assert isinstance(gate, Gate)  # noqa: S101  # for the type: decide names one
+    raise LaneBlocked(
+        f"{'/'.join(work.spec.names)}: gate {gate.name} scored it {said.get('score')} in iteration"
+        f" {said.get('iteration')}, {gate.least} is asked; weakest: {said.get('weakest')}",
+        file=said.get("file"),
+        remedy="Read the findings, then resume the lane: that is one iteration more.",
+    )
+
+
 ACTS: Mapping[Do, Act] = {
     Do.PREPARE: starting.prepare,
     Do.START: starting.start,
@@ -71,6 +87,9 @@ ACTS: Mapping[Do, Act] = {
     Do.TEST: trying.test,
     Do.AGAIN: _again,
     Do.FAIL: _fail,
+    Do.JUDGE: gating.judge,
+    Do.BLOCK: _block,
+    Do.PARK: parking.wait,
     Do.LAND: landing.land,
     Do.RETIRE: landing.retire,
 }

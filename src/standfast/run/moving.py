@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock
 from standfast.git import snapshot, standing
@@ -48,13 +48,48 @@ def _keep(work: Work, tree: Git, old: str, new: str) -> None:
     staged = snapshot.files_of(tree, taken.staged)
     if not (kept.fresh(taken.files, held) | kept.fresh(staged, held)):
         return
-    names = work.spec.names
-    words = f"What was in the worktree of {'/'.join(names)} and in no commit"
+    words = f"What was in the worktree of {'/'.join(work.spec.names)} and in no commit"
     commit = snapshot.commit(tree, taken, words, clock.now_us() // clock.MICROSECONDS, [old])
-    prefix = f"{kept.REFS}/{'/'.join(names)}/"
+    made = _name(work, tree, commit)
+    work.tell(f"kept, before the branch moves: {made}")
+
+
+def _name(work: Work, tree: Git, commit: str) -> str:
+    """Put a commit under a ref of the lane's own, durably."""
+    prefix = f"{kept.REFS}/{'/'.join(work.spec.names)}/"
     present = tree.read("for-each-ref", "--format=%(refname)", prefix).decode().split()
-    made = kept.next_ref(names, present)
+    made = kept.next_ref(work.spec.names, present)
     standing.clear([tree.common_directory() / f"{made}.lock"])  # of a git that died
     tree.write("update-ref", made, commit, "0" * len(commit))
     tree.make_durable()
-    work.tell(f"kept, before the branch moves: {made}")
+    return made
+
+
+class Kept(NamedTuple):
+    """What was taken out of a worktree, and where it is now."""
+
+    ref: str
+    names: tuple[str, ...]
+
+
+def set_aside(work: Work, head: str) -> Kept | None:
+    """Leave nothing but *head* in the worktree; what else is there goes under a ref first."""
+    tree, began_ns = work.tree, clock.now_us() * 1000
+    free_of_locks(work)
+    with tempfile.TemporaryDirectory(prefix="standfast-") as scratch:
+        taken = snapshot.take(tree, head, Path(scratch))
+    wanted = snapshot.files_of(tree, head)
+    names = [name for name, entry in taken.files.items() if wanted.get(name) != entry]
+    names += [name for name in wanted if name not in taken.files]
+    names = [name for name in names if name not in work.spare]
+    if taken.head == head and not names:
+        return None
+    words = f"What was in the worktree of {'/'.join(work.spec.names)}, and was set aside"
+    commit = snapshot.commit(tree, taken, words, clock.now_us() // clock.MICROSECONDS, [])
+    ref = _name(work, tree, commit)
+    tree.write("reset", "--hard", "--quiet", head)
+    over = [(name, entry) for name, entry in taken.files.items() if name not in wanted]
+    over = [each for each in over if each[0] not in work.spare]
+    snapshot.remove_kept(Path(work.spec.worktree), over, tree.object_format())
+    tree.make_durable(objects_since_ns=began_ns)
+    return Kept(ref, tuple(sorted(names)))

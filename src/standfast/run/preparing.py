@@ -65,7 +65,7 @@ def _fail(work: Work, number: int, error: str) -> None:
 def _set_up(work: Work, number: int) -> str | None:
     if not work.spec.setup:
         return None
-    made = order(work, SETUP, number, work.spec.setup, {})
+    made = order(work, SETUP, number, ("sh", "-c", work.spec.setup), {})
     ended = see_to(work, Effect(made, "setup", repeatable=True))
     if ended is None or ended.is_ok:
         return None

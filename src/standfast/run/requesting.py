@@ -57,7 +57,7 @@ def request(work: Work, lane: Standing) -> None:
     if not work.spec.pr:
         _push(work, lane, number, head)
         said |= work.git.environment()  # `gh` calls git where it stands
-    made = order(work, lane_steps.PR, number, line, said)
+    made = order(work, lane_steps.PR, number, ("sh", "-c", line), said)
     effect = Effect(made, "pr", lambda: _probe(work, said))
     ended = see_to(work, effect)
     if ended is not None and not ended.is_ok:

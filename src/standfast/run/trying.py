@@ -6,22 +6,21 @@ ended instead of running it again. A run that failed is counted before the next 
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
-from standfast import disk
 from standfast.effects.settling import Effect
 from standfast.errors import StandfastError
 from standfast.files import run_log
 from standfast.git import worktrees
 from standfast.journal import lane_steps as told
 from standfast.protocol import checkpoints as cp
-from standfast.protocol import lane_prompt, lane_steps
+from standfast.protocol import lane_prompt, lane_steps, runners, spending
+from standfast.protocol import parking as waits
 from standfast.protocol.json_text import write_json
 from standfast.protocol.lane_spec import Task
 from standfast.protocol.text import printable
-from standfast.run import committing, expecting
+from standfast.run import agents, committing, expecting, parking
 from standfast.run.commands import begin, key, order
 from standfast.run.starting import mend_checkout, see_to_the_dead, see_to_worktree
 from standfast.run.working import checkpoint, log, recording, see_to, step
@@ -29,6 +28,7 @@ from standfast.run.working import checkpoint, log, recording, see_to, step
 if TYPE_CHECKING:
     from standfast.protocol.documents import Value
     from standfast.protocol.effects import Ended
+    from standfast.protocol.lane_spec import Gate
     from standfast.protocol.lane_steps import Next, Standing
     from standfast.run.working import Work
 
@@ -40,41 +40,55 @@ def work(work: Work, lane: Standing, following: Next) -> None:
     if not see_to_worktree(work, lane):
         return
     mend_checkout(work, lane)
-    number = begin(work, lane, task.step, "task_start", task.name)
+    parking.refuse_more(work, lane, task)
+    number = begin(work, lane, task.step, "task_start", task.name, _waited(lane, task))
     see_to_the_dead(work, lane, task.step, key(work, task.step, number))
     ended = _agent(work, lane, task, number)
+    if ended is not None and parking.is_limited(ended):
+        parking.park(work, lane, task, number, ended)
+        return
     error = None
     if ended is not None and not ended.is_ok:
-        error = lane_prompt.how_it_ended(work.spec.runner, ended)
-    error = error or _amiss(work) or expecting.lacking(work, task, number)
+        error = lane_prompt.how_it_ended(agents.name_of(work, task), ended)
+    error = error or amiss(work) or expecting.lacking(work, task, number)
     if error is not None:
         was = None if ended is None else ended.how
         _agent_failed(work, lane, task, number, error, ended, may_retry=was != "cancelled")
         return
     committing.commit(work, lane_prompt.title(work.spec, task))
     with recording(work) as tx:
-        step(work, tx, task.step, number, lane_steps.OK, {"head": str(work.tree.head())})
+        step(work, tx, task.step, number, lane_steps.OK,
+             {"head": str(work.tree.head()), **_spent(ended)})  # fmt: skip
     log(work, "task_done", task=task.name)
 
 
+def _waited(lane: Standing, task: Task) -> dict[str, str]:
+    """What is known from a run that was parked: its session, and how often it was."""
+    known = lane.steps.get(task.step)
+    is_going_on = known is not None and known.state in (lane_steps.BEGUN, lane_steps.PARKED)
+    return waits.carried(known.facts) if known is not None and is_going_on else {}
+
+
 def _agent(work: Work, lane: Standing, task: Task, number: int) -> Ended | None:
-    paths = expecting.paths(work, task, number)
-    text = lane_prompt.prompt(work.spec, task, lane.failures, paths)
-    prompt = os.path.join(work.own_folder(), f"{task.step}-{number}.md")
-    disk.make_folder(os.path.dirname(prompt))
-    disk.replace(prompt, text.encode("utf-8", "surrogatepass"))
-    said = {
-        "STANDFAST_TASK": task.name,
-        "STANDFAST_ATTEMPT": str(lane.retries + 1),
-        "STANDFAST_PROMPT": prompt,
-        "STANDFAST_FAILURE_CONTEXT": json.dumps(lane.failures),
-    }
-    made = order(work, task.step, number, work.spec.runner, said, stdin=prompt)
-    probe = expecting.probe(work, task, number)
-    return see_to(work, Effect(made, "agent", probe))
+    text = lane_prompt.prompt(
+        work.spec, task, lane.failures, expecting.paths(work, task, number), lane.findings
+    )
+    runner = work.spec.runner_of(task)
+    if runner is not None and runners.takes_script(runner):
+        text = task.prompt
+    said = agents.surroundings(lane, task)
+    if task.outputs:
+        said["STANDFAST_OUTPUTS"] = expecting.folder(work, task, number)
+    session = _waited(lane, task).get("session", "")
+    run = agents.Run(work, task, number, text, said, session)
+    return agents.perform(run, expecting.probe(work, task, number))
 
 
-def _amiss(work: Work) -> str | None:
+def _spent(ended: Ended | None) -> dict[str, str]:
+    return {} if ended is None else spending.facts(ended._asdict())
+
+
+def amiss(work: Work) -> str | None:
     """What an agent may have done to its own worktree."""
     spec = work.spec
     if not os.path.lexists(os.path.join(spec.worktree, ".git")):
@@ -102,11 +116,12 @@ def _agent_failed(
     *,
     may_retry: bool,
 ) -> None:
-    log(work, "task_failed", "error", task.name, cmd=work.spec.runner,
+    log(work, "task_failed", "error", task.name, cmd=agents.name_of(work, task),
         exit_code=ended.status if ended else None, notes=error)  # fmt: skip
-    said: dict[str, Value] = {"last_command": work.spec.runner, "notes": error}
+    said: dict[str, Value] = {"last_command": agents.name_of(work, task), "notes": error}
     said["exit_code"] = ended.status if ended else None
-    _failed(work, lane, task, (task.step, number), error, cp.STARTED, said, may_retry=may_retry)
+    which = (task.step, number, {"error": error, **_spent(ended)})
+    failed(work, lane, task, which, cp.STARTED, said, may_retry=may_retry)
 
 
 def test(work: Work, lane: Standing, _next: Next) -> None:
@@ -122,7 +137,7 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
             checkpoint(work, tx, cp.TESTED, cp.COMPLETE, head_sha=head, notes="no tests were asked")
         return
     number = begin(work, lane, lane_steps.TESTS, "test_start")
-    made = order(work, lane_steps.TESTS, number, spec.test, {"STANDFAST_HEAD": head})
+    made = order(work, lane_steps.TESTS, number, ("sh", "-c", spec.test), {"STANDFAST_HEAD": head})
     ended = see_to(work, Effect(made, "tests", repeatable=True))
     status = ended.status if ended else 0
     said: dict[str, Value] = {
@@ -138,36 +153,38 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
     log(work, "test_done", "error", cmd=spec.test, exit_code=status, notes=error)
     said["notes"] = error
     may_retry = ended.how != "cancelled"
-    _failed(work, lane, last, (lane_steps.TESTS, number), error, cp.TESTED, said,
-            may_retry=may_retry)  # fmt: skip
+    which = (lane_steps.TESTS, number, {"error": error})
+    failed(work, lane, last, which, cp.TESTED, said, may_retry=may_retry)
 
 
-def _failed(
+def failed(
     work: Work,
     lane: Standing,
-    redo: Task,
-    which: tuple[str, int],
-    error: str,
+    redo: Task | Gate,
+    which: tuple[str, int, dict[str, str]],
     stage: str,
     said: dict[str, Value],
     *,
     may_retry: bool,
 ) -> None:
     """Count it and begin the next run, in one transaction; or say that there is none left."""
+    name, number, facts = which
+    error = facts["error"]
     entries = [write_json(each) for each in run_log.tail(work.log_path, 5).entries]
     after = lane_steps.after_failure(lane, error, entries, may_retry=may_retry)
     context: list[Value] = [*after.context]
     spec = work.spec
     counted: dict[str, Value] = {"max_retries": spec.retries, "failure_context": context}
     with recording(work) as tx:
-        step(work, tx, *which, lane_steps.FAILED, {"error": error})
+        step(work, tx, name, number, lane_steps.FAILED, facts)
         if stage == cp.TESTED or after.retry is None:
             checkpoint(work, tx, stage, cp.FAILED, **said, failure_context=context)
         if after.retry is not None:
             checkpoint(work, tx, cp.RETRY, cp.RETRYING, retry_attempt=after.retry, notes=error,
                        **counted)  # fmt: skip
-            number = told.last_number(work.journal, spec, redo.step) + 1
-            step(work, tx, redo.step, number, lane_steps.BEGUN)
+            following = told.last_number(work.journal, spec, redo.step) + 1
+            carried = lane_steps.of_gate(facts)
+            step(work, tx, redo.step, following, lane_steps.BEGUN, carried)
         elif 0 < spec.retries <= lane.retries:  # used up; not where somebody ended it
             checkpoint(work, tx, cp.RETRY, cp.FAILED, retry_attempt=spec.retries, notes=error,
                        **counted)  # fmt: skip

@@ -24,6 +24,7 @@ from standfast.protocol import checkpoints as cp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from decimal import Decimal
 
     from standfast.effects.settling import Effect
     from standfast.journal.author import Author
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from standfast.protocol.checkpoints import Record
     from standfast.protocol.documents import Value
     from standfast.protocol.effects import Ended
-    from standfast.protocol.lane_spec import Spec
+    from standfast.protocol.lane_spec import Gate, Spec
     from standfast.protocol.lane_steps import Standing
 
 FOLDER = "lanes"
@@ -51,6 +52,9 @@ class Work(NamedTuple):
     render: Callable[[], None]
     tell: Callable[[str], None]
     spare: Sequence[str] = ()  # files of ours that are never committed, relative
+    may_begin: Callable[[], str] = lambda: ""  # why no further agent may be begun, if none may
+    # Each iteration of a gate, before it is recorded: after a death it may be told once more.
+    gated: Callable[[Gate, int, Mapping[str, Decimal]], None] = lambda *_: None
 
     @property
     def git(self) -> Git:

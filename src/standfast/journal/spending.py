@@ -1,0 +1,32 @@
+"""What a run or a lane cost so far, from the records of its commands: rolled back or not."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from standfast.errors import NothingFound
+from standfast.protocol import spending
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from standfast.journal.store import Journal
+    from standfast.protocol.spending import Spent
+
+_BETWEEN = "SELECT value FROM cells WHERE key >= ? AND key < ?"
+
+
+def spent(journal: Journal, *names: str) -> Spent:
+    """By run, or by run, phase and lane."""
+    return spending.total(_records(journal, f"lane/{'/'.join(names)}"))
+
+
+def _records(journal: Journal, prefix: str) -> Iterator[dict[str, object]]:
+    """Those that ended, and those that nobody saw end, as far as they told."""
+    for kind in ("effect.ended", "effect.settled"):
+        try:
+            rows = journal.query(_BETWEEN, (f"{kind}:{prefix}/", f"{kind}:{prefix}0"))
+        except NothingFound:
+            return
+        yield from (json.loads(str(row[0])) for row in rows)

@@ -1,0 +1,116 @@
+"""Running an agent: by the lane's shell line, or by a runner that has a name.
+
+An agent with sessions says which one it is in before it does anything. When nobody saw how it
+ended, that session is gone on with, and whoever goes on is told to look first at what is done; one
+that had said nothing yet is begun anew with the same words. Nobody is asked, and no retry is used
+up. An agent without sessions cannot be told that it was cut off: there a person is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import disk
+from standfast.effects.folder import STARTED, Folder
+from standfast.effects.settling import Effect
+from standfast.protocol import lane_prompt, runners
+from standfast.protocol.runners import Call
+from standfast.run.commands import order
+from standfast.run.working import log, see_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from standfast.effects.folder import Order
+    from standfast.protocol.effects import Ended, Probe
+    from standfast.protocol.lane_spec import Gate, Task
+    from standfast.protocol.lane_steps import Standing
+    from standfast.protocol.runners import Runner
+    from standfast.run.working import Work
+
+
+_LONGEST_CONTEXT = 100_000
+
+
+class Run(NamedTuple):
+    """One run of an agent."""
+
+    work: Work
+    who: Task | Gate
+    number: int
+    prompt: str
+    said: Mapping[str, str]  # what it finds in its environment
+    session: str = ""  # an earlier run was parked in it
+
+
+def name_of(work: Work, who: Task | Gate) -> str:
+    """What runs it, in words."""
+    return who.runner or work.spec.runner
+
+
+def surroundings(lane: Standing, who: Task | Gate) -> dict[str, str]:
+    """What every agent finds in its environment."""
+    return {
+        "STANDFAST_TASK": who.name,
+        "STANDFAST_ROLE": who.role,
+        "STANDFAST_ATTEMPT": str(lane.retries + 1),
+        "STANDFAST_FAILURE_CONTEXT": _context([*lane.failures, *lane.findings]),
+    }
+
+
+def _context(said: Sequence[str]) -> str:
+    """A system takes only so much in one variable: the oldest words go first."""
+    told = json.dumps(said)
+    return told if len(told) <= _LONGEST_CONTEXT else _context(said[1:])
+
+
+def perform(run: Run, probe: Callable[[], Probe]) -> Ended | None:
+    """Let it run once, or find out how it ended."""
+    runner = run.work.spec.runner_of(run.who)
+    if runner is None:
+        path, said = _write(run, run.prompt, "")
+        line = ("sh", "-c", run.work.spec.runner)
+        made = order(run.work, run.who.step, run.number, line, said, stdin=path)
+        return see_to(run.work, Effect(made, "agent", probe))
+    first = _order(run, runner, run.session, "")
+    if not runners.can_resume(runner):
+        return see_to(run.work, Effect(first, "agent", probe))
+
+    def again(key: str, session: str) -> Order:
+        if not os.path.lexists(Folder(run.work.journal.folder, key).at(STARTED)):
+            goes_on = "continues its session" if session else "begun anew: it had said nothing yet"
+            log(run.work, "task_start", task=run.who.name, notes=f"cut off; {goes_on}")
+        return _order(run, runner, session, f"-{key.rpartition('#')[2]}", is_cut_off=True)
+
+    return see_to(run.work, Effect(first, "agent", probe, again=again))
+
+
+def _order(run: Run, runner: Runner, session: str, mark: str, *, is_cut_off: bool = False) -> Order:
+    """The call of a client, in a new session or in one that it had."""
+    text = run.prompt
+    if (session or is_cut_off) and not runners.takes_script(runner):
+        text = lane_prompt.cut_off(text)
+    path, said = _write(run, text, mark)
+    chosen = str(uuid.uuid4()) if runner.kind in runners.CHOOSES_SESSION else ""
+    call = Call(path, session or chosen, is_resumed=bool(session))
+    made = order(run.work, run.who.step, run.number, runners.argv(runner, call), said, stdin=path)
+    return made._replace(
+        env={**made.env, **runner.env, **_ours(made)},
+        timeout_s=runner.time_s or run.work.spec.time_s,
+        reader=runner.kind,
+    )
+
+
+def _ours(made: Order) -> dict[str, str]:
+    return {name: value for name, value in made.env.items() if name.startswith("STANDFAST_")}
+
+
+def _write(run: Run, text: str, mark: str) -> tuple[str, dict[str, str]]:
+    """The prompt as a file, which is its input too."""
+    path = os.path.join(run.work.own_folder(), f"{run.who.step}-{run.number}{mark}.md")
+    disk.make_folder(os.path.dirname(path))
+    disk.replace(path, text.encode("utf-8", "surrogatepass"))
+    return path, {**run.said, "STANDFAST_PROMPT": path}

@@ -1,0 +1,69 @@
+"""A lane that waits: for the end of a usage limit, or because no further agent may be begun."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.effects.folder import STARTED, Folder
+from standfast.lane_errors import LaneParked
+from standfast.protocol import parking, spending
+from standfast.protocol.lane_steps import BEGUN, PARKED
+from standfast.run.commands import key
+from standfast.run.working import log, recording, step
+
+if TYPE_CHECKING:
+    from standfast.protocol.effects import Ended
+    from standfast.protocol.lane_spec import Gate, Task
+    from standfast.protocol.lane_steps import Next, Standing
+    from standfast.run.working import Work
+
+
+def is_limited(ended: Ended | None) -> bool:
+    """Whether a client stopped at a limit; one that somebody ended did not."""
+    return ended is not None and bool(ended.report.get("limit")) and ended.how != "cancelled"
+
+
+def park(work: Work, lane: Standing, who: Task | Gate, number: int, ended: Ended) -> None:
+    """Write down until when the lane waits: no retry is used, and nothing has failed."""
+    known = lane.steps.get(who.step)
+    before = known.facts if known is not None and known.state in (BEGUN, PARKED) else {}
+    said = parking.facts(ended.report, clock.now_us(), before)
+    kept = {name: before[name] for name in ("failing",) if name in before}
+    spent = spending.facts(ended._asdict())
+    with recording(work) as tx:
+        step(work, tx, who.step, number, PARKED, {**kept, **spent, **said})
+    until = clock.rfc3339(int(said["until"]))
+    log(work, "task_parked", "blocked", who.name, notes=f"until {until}: {said['why']}")
+
+
+def wait(work: Work, lane: Standing, following: Next) -> None:
+    """Say until when."""
+    said = lane.steps[following.step].facts
+    until = parking.number(said, "until")
+    raise LaneParked(
+        f"{'/'.join(work.spec.names)} is parked until {clock.local_minute(until)}:"
+        f" {said.get('why', '')}",
+        until_us=until,
+    )
+
+
+def refuse_more(work: Work, lane: Standing, who: Task | Gate) -> None:
+    """Before another agent is begun: whoever leads the run may want none; none is ever ended."""
+    why = "" if _is_begun(work, lane, who) else work.may_begin()
+    if why:
+        raise LaneParked(
+            f"{'/'.join(work.spec.names)} is parked, no further agent is begun: {why}",
+            until_us=None,
+            remedy="See to that limit, then resume the lane.",
+        )
+
+
+def _is_begun(work: Work, lane: Standing, who: Task | Gate) -> bool:
+    """Whether the run that is due was begun in the world, not only in the journal."""
+    known = lane.steps.get(who.step)
+    if known is None or known.state != BEGUN:
+        return False
+    folder = Folder(work.journal.folder, key(work, who.step, known.number))
+    return os.path.lexists(folder.at(STARTED))
