@@ -58,6 +58,7 @@ class Config(NamedTuple):
     context_tiers: tuple[float, ...] = (0.55, 0.70, 0.80, 0.88)
     reinject_tokens: int = 850
     guard_resumption: bool = False
+    notify: str | None = None
     architecture_doc: str = "docs/oosh-architecture.md"
     runner: str = "claude"
     runners: Mapping[str, Runner] = {}
@@ -116,6 +117,12 @@ def _switch(value: object) -> bool:
 def _program(value: object) -> str:
     if not isinstance(value, str) or not value or "\0" in value:
         raise ValueError("is not the name or path of a program")
+    return value
+
+
+def _line(value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ValueError("is not a line that a shell could run")
     return value
 
 
@@ -247,6 +254,13 @@ KEYS: tuple[Key, ...] = (
         project=False,
         says="How agents are run: `NAME: {kind: …, command: […], resume: […], env: {…}, time: 90m}`"
         " (docs/how-to/choose-a-runner.md).",
+        variable=False,
+    ),
+    Key(
+        name="notify",
+        check=_line,
+        project=False,
+        says="A shell line that is called once when a run needs you, is parked or has finished.",
         variable=False,
     ),
 )

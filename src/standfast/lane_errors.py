@@ -97,6 +97,14 @@ class LaneParked(StandfastError):
         self.until_us = until_us  # None: until somebody says so
 
 
+class LaneEnded(StandfastError):
+    """Somebody ended a command of a lane; nothing failed, and no retry is used."""
+
+    code = "SF510"
+    exit_status = 106
+    remedy = "Resume the lane: it goes on from there."
+
+
 class LaneChanged(StandfastError):
     """A lane that has begun was called with another task, command or branch."""
 
@@ -162,3 +170,46 @@ class RunnerMissing(StandfastError):
     code = "SF522"
     exit_status = 122
     remedy = "Install it, or name another `command` for the runner in your own configuration."
+
+
+# Runs: SF53x.
+
+
+class RunBusy(StandfastError):
+    """Another process takes this run on."""
+
+    code = "SF530"
+    exit_status = 110
+    remedy = "Watch it with `standfast status`, or end it with `standfast stop`."
+
+
+class RunChanged(StandfastError):
+    """A run that has begun was called with another plan."""
+
+    code = "SF531"
+    exit_status = 111
+    remedy = "Resume the run as it is, or start another with `--run-id`."
+
+
+class RunUnknown(StandfastError):
+    """There is no run of this name."""
+
+    code = "SF532"
+    exit_status = 112
+    remedy = "See `standfast status`."
+
+
+class BaselineFailed(StandfastError):
+    """Setup or tests fail where no agent has changed anything; none was begun."""
+
+    code = "SF533"
+    exit_status = 113
+    remedy = "Mend it on the base branch, then call this again."
+
+
+class NothingToStart(StandfastError):
+    """A run cannot begin as things are; nothing was begun."""
+
+    code = "SF534"
+    exit_status = 114
+    remedy = "See to what is named, then call this again."

@@ -31,7 +31,7 @@ def of(reader: str, said: bytes) -> dict[str, Value]:
     from standfast.protocol import runners  # most commands are nobody's words
 
     try:
-        found = runners.read(reader, said, datetime.now(tz=UTC).astimezone())
+        found = runners.read(reader, said, now=datetime.now(tz=UTC).astimezone())
     except Exception as error:  # noqa: BLE001  # whatever it is
         return {"error": f"its words could not be read: {type(error).__name__}"}
     told = {name: _bounded(value) for name, value in found._asdict().items() if value}

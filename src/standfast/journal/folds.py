@@ -155,6 +155,8 @@ FOLDS: Mapping[str, Fold] = {
     "checkpoint.written": checkpoint_written,
     "lane.specified": _cell(f"'lane:' || {_LANE}"),
     "lane.step": _cell(f"'lane.step:' || {_LANE} || '/' || (?1 ->> 'step')", late="true"),
+    "run.planned": _cell("'run:' || (?1 ->> 'run_id')"),
+    "run.told": _cell("'run.told:' || (?1 ->> 'run_id')", late="true"),
     "lane.rolling_back": _cell(_ROLLBACK, "json_set(?1, '$.kind', ?2)"),
     "lane.rolled_back": _cell(_ROLLBACK, "json_set(?1, '$.kind', ?2)"),
     "resumption.begun": _resumption("begun"),

@@ -112,3 +112,13 @@ def last_number(journal: Journal, spec: Spec, step: str) -> int:
     """How often a step was begun so far, rolled back or not: a number is used once."""
     found = reading.cell(journal, f"lane.step:{'/'.join(spec.names)}/{step}")
     return 0 if found is None else int(str(found[0]["n"]))
+
+
+def last_seq(journal: Journal, names: Sequence[str]) -> int:
+    """The newest word about a lane, of its steps and of its stages."""
+    lane = "/".join(names)
+    found = journal.query(
+        "SELECT max(seq) FROM cells WHERE (key >= ? AND key < ?) OR (key >= ? AND key < ?)",
+        (f"lane.step:{lane}/", f"lane.step:{lane}0", f"checkpoint:{lane}/", f"checkpoint:{lane}0"),
+    )
+    return int(found[0][0] or 0)

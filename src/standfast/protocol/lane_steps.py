@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 BEGUN, OK, FAILED = "begun", "ok", "failed"
 PARKED, REVISE = "parked", "revise"  # an agent waits for a limit; a gate sends the work back
+ENDED = "ended"  # by somebody: what comes next is its next run
+GOES_ON = (BEGUN, PARKED, ENDED)  # an agent that has a session goes on in it
 SETUP, TESTS, REBASE, MERGE, PR, RETIRE = "setup", "tests", "rebase", "merge", "pr", "retire"
 LOG_ENTRIES = 5
 LONGEST_ERROR, LONGEST_ENTRY, MOST_TOLD = 2000, 500, 60
@@ -187,7 +189,7 @@ def _at_gate(
 ) -> Next:
     if step is not None and step.state == PARKED:
         return _parked(gate, step, Do.JUDGE, now_us)
-    if step is None or step.state == BEGUN or step.seq < tested:
+    if step is None or step.state in (BEGUN, ENDED) or step.seq < tested:
         return Next(Do.JUDGE, gate, gate.step)
     stuck = Do.BLOCK if step.state == REVISE else Do.FAIL
     return Next(Do.AGAIN if asked else stuck, gate, gate.step)
@@ -205,7 +207,7 @@ def _next_work(lane: Standing, *, asked: bool, now_us: int | None) -> Next:
         return setup
     for task in lane.spec.tasks:
         step = lane.steps.get(task.step)
-        if step is None or step.state == BEGUN:
+        if step is None or step.state in (BEGUN, ENDED):
             return Next(Do.WORK, task, task.step)
         if step.state == FAILED:
             return Next(again, task, task.step)

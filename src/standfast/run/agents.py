@@ -67,6 +67,12 @@ def _context(said: Sequence[str]) -> str:
     return told if len(told) <= _LONGEST_CONTEXT else _context(said[1:])
 
 
+def session_of(ended: Ended | None) -> dict[str, str]:
+    """The session that an agent was in, for whoever goes on with it."""
+    said = "" if ended is None else str(ended.report.get("session") or "")
+    return {"session": said} if said else {}
+
+
 def perform(run: Run, probe: Callable[[], Probe]) -> Ended | None:
     """Let it run once, or find out how it ended."""
     runner = run.work.spec.runner_of(run.who)

@@ -21,7 +21,7 @@ from standfast.protocol.text import printable
 from standfast.run import stock
 from standfast.run.commands import order
 from standfast.run.starting import mend_checkout, see_to_worktree
-from standfast.run.working import checkpoint, log, recording, see_to, step
+from standfast.run.working import checkpoint, leave, log, recording, see_to, step
 
 if TYPE_CHECKING:
     from standfast.protocol.lane_steps import Next, Standing
@@ -42,7 +42,7 @@ def prepare(work: Work, lane: Standing, _next: Next) -> None:
     else:
         number = stock.begin(work, ignored.listed(work.tree))
     log(work, "setup_start", cmd=work.spec.setup or None)
-    error = _copied(work) or _set_up(work, number)
+    error = make_ready(work, number)
     stock.settle(work, number)
     if error is not None:
         _fail(work, number, error)
@@ -62,6 +62,11 @@ def _fail(work: Work, number: int, error: str) -> None:
                    last_command=work.spec.setup or None)  # fmt: skip
 
 
+def make_ready(work: Work, number: int) -> str | None:
+    """Copy the files and run the setup; gives what went wrong."""
+    return _copied(work) or _set_up(work, number)
+
+
 def _set_up(work: Work, number: int) -> str | None:
     if not work.spec.setup:
         return None
@@ -69,7 +74,10 @@ def _set_up(work: Work, number: int) -> str | None:
     ended = see_to(work, Effect(made, "setup", repeatable=True))
     if ended is None or ended.is_ok:
         return None
-    return lane_prompt.how_it_ended(work.spec.setup, ended)
+    error = lane_prompt.how_it_ended(work.spec.setup, ended)
+    if ended.how == "cancelled":
+        leave(work, SETUP, number, {"error": error})
+    return error
 
 
 # Files of the main checkout.

@@ -23,7 +23,7 @@ from standfast.protocol.text import printable
 from standfast.run import agents, committing, expecting, parking
 from standfast.run.commands import begin, key, order
 from standfast.run.starting import mend_checkout, see_to_the_dead, see_to_worktree
-from standfast.run.working import checkpoint, log, recording, see_to, step
+from standfast.run.working import checkpoint, leave, log, recording, see_to, step
 
 if TYPE_CHECKING:
     from standfast.protocol.documents import Value
@@ -65,7 +65,7 @@ def work(work: Work, lane: Standing, following: Next) -> None:
 def _waited(lane: Standing, task: Task) -> dict[str, str]:
     """What is known from a run that was parked: its session, and how often it was."""
     known = lane.steps.get(task.step)
-    is_going_on = known is not None and known.state in (lane_steps.BEGUN, lane_steps.PARKED)
+    is_going_on = known is not None and known.state in lane_steps.GOES_ON
     return waits.carried(known.facts) if known is not None and is_going_on else {}
 
 
@@ -120,7 +120,8 @@ def _agent_failed(
         exit_code=ended.status if ended else None, notes=error)  # fmt: skip
     said: dict[str, Value] = {"last_command": agents.name_of(work, task), "notes": error}
     said["exit_code"] = ended.status if ended else None
-    which = (task.step, number, {"error": error, **_spent(ended)})
+    facts = {"error": error, **_spent(ended), **agents.session_of(ended)}
+    which = (task.step, number, facts)
     failed(work, lane, task, which, cp.STARTED, said, may_retry=may_retry)
 
 
@@ -169,6 +170,8 @@ def failed(
 ) -> None:
     """Count it and begin the next run, in one transaction; or say that there is none left."""
     name, number, facts = which
+    if not may_retry:
+        leave(work, name, number, facts)
     error = facts["error"]
     entries = [write_json(each) for each in run_log.tail(work.log_path, 5).entries]
     after = lane_steps.after_failure(lane, error, entries, may_retry=may_retry)

@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from standfast import clock, disk
 from standfast.effects.settling import perform
@@ -17,10 +17,11 @@ from standfast.journal import checkpoints as recorded
 from standfast.journal import lane_steps as told
 from standfast.journal import locks
 from standfast.journal.following import follow
-from standfast.lane_errors import LaneBusy
+from standfast.lane_errors import LaneBusy, LaneEnded
 from standfast.process import lock_holders
 from standfast.protocol import checkpoint_fields as fields
 from standfast.protocol import checkpoints as cp
+from standfast.protocol import lane_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -139,6 +140,13 @@ def step(
 ) -> None:
     """Tell of one step of the lane."""
     told.tell(tx, work.spec, name, number, state, work.author, facts)
+
+
+def leave(work: Work, name: str, number: int, facts: Mapping[str, str]) -> NoReturn:
+    """Somebody ended a command: no failure of the work, and whoever resumes goes on from here."""
+    with recording(work) as tx:
+        step(work, tx, name, number, lane_steps.ENDED, facts)
+    raise LaneEnded(f"{'/'.join(work.spec.names)} was stopped: {name} was ended from outside")
 
 
 def checkpoint(work: Work, tx: Writing, stage: str, status: str, **said: Value) -> None:

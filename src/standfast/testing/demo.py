@@ -1,4 +1,4 @@
-"""`make demo`: Claude Code works, is compacted, is killed with -9, and is told where it was.
+"""`make wake`: Claude Code works, is compacted, is killed with -9, and is told where it was.
 
 The client is the real one; the model is a script on this machine. Everything happens in a
 temporary folder. Without npm the same story is told from recorded payloads.
@@ -13,21 +13,19 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.protocol.text import one_line
 from standfast.testing import story
 from standfast.testing.acted import Acted
+from standfast.testing.apart import leave_person_alone, temporary_folder
 from standfast.testing.recorded import STAND_IN, Recorded
 from standfast.testing.rig import RigError
 from standfast.testing.rig.clients import CACHE, install
 from standfast.testing.stage import Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from standfast.testing.rig.place import Place
     from standfast.testing.story import Cast, Fact, Left
@@ -35,10 +33,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _INSTALL_TIMEOUT_S = 120
-_REMOVE_TRIES, _REMOVE_AGAIN_S = 20, 0.05
 _REASON = 300  # characters of npm's complaint
-_PERSONAL = ("GIT_", "STANDFAST_", "XDG_", "CLAUDE", "ANTHROPIC")
-_NO_GIT_SETTINGS = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _QUICK_NPM = {"npm_config_fetch_retries": "1", "npm_config_fetch_retry_mintimeout": "1000"}
 
 
@@ -62,7 +57,7 @@ def main(argv: Sequence[str] | None = None, facts: Sequence[Fact] = story.FACTS)
         signal.signal(ending, _stop)
     _leave_person_alone()
     try:
-        with _temporary_folder() as folder:
+        with temporary_folder() as folder:
             return _tell(stage, folder, facts, recorded=recorded)
     except RigError as error:
         stage.say(f"The demo itself failed: {error}", "bold red")
@@ -80,24 +75,9 @@ def _stop(*_: object) -> None:
 
 
 def _leave_person_alone() -> None:
-    """No setting of whoever watches gets in, and none is touched: children inherit this."""
-    for name in [name for name in os.environ if name.startswith(_PERSONAL)]:
-        del os.environ[name]
-    os.environ.update(_NO_GIT_SETTINGS)
+    """And npm is not to try for long where it cannot be reached."""
+    leave_person_alone()
     os.environ.update({n: v for n, v in _QUICK_NPM.items() if n not in os.environ})
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[str]:
-    folder = os.path.realpath(tempfile.mkdtemp(prefix="standfast-demo-"))
-    try:
-        yield folder
-    finally:
-        for _ in range(_REMOVE_TRIES):  # what was killed a moment ago may still be writing
-            shutil.rmtree(folder, ignore_errors=True)
-            if not os.path.lexists(folder):
-                break
-            time.sleep(_REMOVE_AGAIN_S)
 
 
 def _tell(stage: Stage, folder: str, facts: Sequence[Fact], *, recorded: bool) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.journal import lane_steps as told
+from standfast.journal import runs
 from standfast.protocol import checkpoints as cp
 from standfast.protocol.lane_steps import Do, decide
 from standfast.protocol.text import one_line
@@ -20,6 +21,7 @@ NEEDS, RUNNING, STOPPED = "NEEDS YOU", "RUNNING", "STOPPED"
 class Shown(NamedTuple):
     """One lane that is not done."""
 
+    run_id: str
     name: str
     state: str
     stage: str
@@ -30,23 +32,29 @@ def gather(context: Context) -> tuple[Shown, ...]:
     """Every lane of ours that is not done; where there never was one, nothing is loaded."""
     if not context.journal.query(told.ANY):
         return ()
+    planned = {run.run_id for run in runs.every(context.journal)}
     every = (told.standing(context.journal, spec) for spec in told.every(context.journal))
-    return tuple(_shown(context, lane) for lane in every if decide(lane).do is not Do.NOTHING)
+    found = [_shown(context, lane) for lane in every if decide(lane).do is not Do.NOTHING]
+    return tuple(  # of a run only what needs somebody: the rest is told in one line
+        each for each in found if each.state == NEEDS or each.run_id not in planned
+    )
 
 
 def _shown(context: Context, lane: Standing) -> Shown:
     from standfast.run.working import is_taken
 
-    name = "/".join(lane.spec.names)
+    run_id, name = lane.spec.run_id, "/".join(lane.spec.names)
     newest = max(lane.marks.items(), key=lambda item: item[1].seq, default=None)
     stage, mark = newest if newest is not None else (cp.BEFORE, None)
     runs = f", run {lane.retries + 1} of {lane.spec.retries + 1}" if lane.spec.retries else ""
     if is_taken(context.journal, lane.spec.names):
-        return Shown(name, RUNNING, stage, f"{_doing(lane)}{runs}")
+        return Shown(run_id, name, RUNNING, stage, f"{_doing(lane)}{runs}")
     if mark is not None and mark.status in (cp.FAILED, cp.BLOCKED):
         why = one_line(str(mark.record.get("notes") or ""), _WORDS)
-        return Shown(name, NEEDS, stage, f"{mark.status}{runs}: {why}")
-    return Shown(name, STOPPED, stage, f"next: {_doing(lane)}; `standfast lane resume` goes on")
+        return Shown(run_id, name, NEEDS, stage, f"{mark.status}{runs}: {why}")
+    return Shown(
+        run_id, name, STOPPED, stage, f"next: {_doing(lane)}; `standfast lane resume` goes on"
+    )
 
 
 def _doing(lane: Standing) -> str:

@@ -8,7 +8,7 @@ from standfast import clock
 from standfast.clients import alive
 from standfast.journal import passed
 from standfast.protocol.text import one_line
-from standfast.surfaces.cli import doubts, lanes_listed, plans_listed
+from standfast.surfaces.cli import doubts, lanes_listed, plans_listed, runs_listed
 from standfast.wake import sessions
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Known(NamedTuple):
     passed: tuple[tuple[object, ...], ...] = ()
     doubts: tuple[Left, ...] = ()
     lanes: tuple[lanes_listed.Shown, ...] = ()
+    runs: tuple[runs_listed.Shown, ...] = ()
 
 
 def gather(context: Context, subdir: str, *, everything: bool) -> Known:
@@ -54,6 +55,7 @@ def gather(context: Context, subdir: str, *, everything: bool) -> Known:
         passed=tuple(passed.recent(ask, now)),
         doubts=doubts.gather(context),
         lanes=lanes_listed.gather(context),
+        runs=runs_listed.gather(context),
     )
 
 
@@ -86,6 +88,7 @@ def rows(context: Context, known: Known) -> list[str]:
         doubts.rows(context, known.doubts),
         table([("NEEDS YOU", file, words) for file, words in _put_back(known)], ("bad", "strong")),
         *lanes_listed.rows(context, known.lanes),
+        runs_listed.rows(context, known.runs),
         *plans_listed.rows(context, known.plans),
         table(off, ("bad",)),
         table(lost, ("bad", "strong")),
@@ -139,6 +142,7 @@ def as_dict(known: Known) -> dict[str, object]:
             for facts, why, at in known.gaps
         ],
         "sessions": [_session_dict(session) for session in known.sessions],
+        "runs": [runs_listed.as_dict(run) for run in known.runs],
         "lanes": [lanes_listed.as_dict(lane) for lane in known.lanes],
         "documents": [plans_listed.as_dict(plan) for plan in known.plans],
     }

@@ -24,6 +24,7 @@ _SHOWN = 10
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """A monorepo shows one of its parts."""
+    parser.add_argument("run", nargs="?", help="one run, lane by lane")
     parser.add_argument("--dir", default="", help="only what was recorded in this subdirectory")
     parser.add_argument(
         "--all", action="store_true", help="every decision and session, not only the newest"
@@ -34,6 +35,10 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Look, heal what can be healed, and tell."""
     subdir = ids.relative_path(arguments.dir.rstrip("/"), what="--dir") if arguments.dir else ""
     context.heal()
+    if arguments.run is not None:
+        from standfast.surfaces.cli import run_status
+
+        return run_status.show(context, ids.run_id(arguments.run))
     try:
         known = listed.gather(context, subdir, everything=arguments.all)
         found = reading.decisions(context.journal, subdir=subdir)

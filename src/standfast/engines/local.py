@@ -1,0 +1,75 @@
+"""The local engine: lanes in threads of this process, begun as the schedule says.
+
+It keeps nothing of its own: which lanes there are and how they stand is the journal's, so that
+whoever comes after its death begins where it was. Threads are enough: a lane waits for processes.
+"""
+
+from __future__ import annotations
+
+import threading
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.protocol.schedule import Lane, State, decide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from standfast.protocol.schedule import Name
+    from standfast.run.going import Going
+
+_LOOK_AGAIN_S = 0.5
+
+
+class Engine:
+    """Some runs, taken on together until each is over."""
+
+    def __init__(self, runs: Sequence[Going], by_the_way: Callable[[], None]) -> None:
+        self.runs = runs
+        self._by_the_way = by_the_way  # called between two looks: to draw, to render
+        self.was_interrupted = False
+        self._ended: SimpleQueue[tuple[Going, Name, Lane]] = SimpleQueue()
+
+    def run(self) -> None:
+        """Until nothing runs and nothing will; an interrupt ends what runs, a second one leaves."""
+        try:
+            self._go()
+        except KeyboardInterrupt:
+            self.was_interrupted = True
+            for run in self.runs:
+                run.stop()
+            self._go()
+
+    def _go(self) -> None:
+        while self._begin():
+            self._by_the_way()
+            self._wait()
+        self._by_the_way()
+
+    def _begin(self) -> bool:
+        """Begin what is due; whether any run is not over."""
+        goes_on = False
+        for run in self.runs:
+            following = decide(run.graph, run.lanes, run.rules(), clock.now_us())
+            for name in following.begin:
+                run.lanes[name] = Lane(State.RUNNING)
+                words = f"standfast-{'-'.join(name)}"
+                threading.Thread(
+                    target=self._take_on, args=(run, name), name=words, daemon=True
+                ).start()
+            if following.begin:
+                run.begun()
+            goes_on = goes_on or not following.is_over
+        return goes_on
+
+    def _take_on(self, run: Going, name: Name) -> None:
+        self._ended.put((run, name, run.take_on(name)))
+
+    def _wait(self) -> None:
+        """For the next lane that ends, or a moment: stops, limits and timers are looked at then."""
+        try:
+            run, name, lane = self._ended.get(timeout=_LOOK_AGAIN_S)
+        except Empty:
+            return
+        run.ended(name, lane)

@@ -1,0 +1,102 @@
+"""The resumption section follows a run: its phases, its agents and its gates fire the triggers.
+
+Only documents that are live and at home in the run's repository; where there are none, nothing is
+loaded. A trigger that the section's rules refuse stops no run: it is told, and the run goes on.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.errors import NothingFound, StandfastError
+from standfast.journal.following import has_documents
+from standfast.protocol.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.journal.author import Author
+    from standfast.journal.resumption_folds import Document
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
+    from standfast.protocol.quality_gates import Scores
+    from standfast.protocol.resumption_triggers import Recovery, Trigger
+
+    Make = Callable[[Writing, Document], Trigger]
+
+_WORDS = 200
+
+
+class Documents:
+    """The documents that one run keeps."""
+
+    def __init__(self, root: str, run_id: str, author: Author, tell: Callable[[str], None]) -> None:
+        self._root = os.path.realpath(root)
+        self._run_id = run_id
+        self._author = author
+        self._tell = tell
+
+    def phase_began(self, journal: Journal, number: int, name: str) -> None:
+        """T1."""
+        from standfast.protocol.resumption_triggers import PhaseStart
+
+        activity = f"phase-{number}-agent-execution"
+        said = {"current_phase": number, "current_phase_name": name, "workflow_status": "ACTIVE"}
+        step = f"standfast resume {self._run_id}"
+        self._fire(journal, lambda tx, document: PhaseStart(
+            self._state(tx, document, **said, current_activity=activity, next_step=step)
+        ))  # fmt: skip
+
+    def phase_ended(self, journal: Journal, number: int, name: str, *, is_last: bool) -> None:
+        """T2."""
+        from standfast.protocol.resumption_triggers import PhaseComplete
+
+        status = "COMPLETE" if is_last else "ACTIVE"
+        step = "nothing: the run is done" if is_last else f"standfast resume {self._run_id}"
+        self._fire(journal, lambda tx, document: PhaseComplete(
+            self._state(tx, document, current_phase=number, current_phase_name=name,
+                        workflow_status=status, current_activity="idle", next_step=step)
+        ))  # fmt: skip
+
+    def agent_ended(self, journal: Journal, lane: str, status: str, finding: str) -> None:
+        """T4: a lane is done, or cannot go on."""
+        from standfast.protocol.resumption_triggers import AgentCompletion, Summary
+
+        summary = Summary(lane, status, one_line(finding, _WORDS) or "No words")
+        self._fire(journal, lambda tx, document: AgentCompletion(
+            self._state(tx, document), summary
+        ))  # fmt: skip
+
+    def gate_scored(self, journal: Journal, gate: str, iteration: int, scores: Scores) -> None:
+        """T3, whether it passed or not."""
+        from standfast.protocol.resumption_triggers import Defects, GateIteration, Iteration
+
+        activity = f"{gate.lower()}-iteration-{iteration}"
+        self._fire(journal, lambda tx, document: GateIteration(
+            self._state(tx, document, current_activity=activity), Iteration(gate, scores), Defects()
+        ))  # fmt: skip
+
+    def _state(self, tx: Writing, document: Document, **said: object) -> Recovery:
+        from standfast.journal import resumption
+
+        return resumption.recovery(tx.execute, document, clock.now_us(), **said)
+
+    def _fire(self, journal: Journal, make: Make) -> None:
+        try:
+            if not has_documents(journal.query):
+                return
+        except NothingFound:
+            return
+        from standfast.journal import resumption
+
+        for document in resumption.documents(journal.query):
+            if not document.is_live or os.path.realpath(document.root) != self._root:
+                continue
+            try:
+                with journal.writing() as tx:
+                    now = resumption.known(tx.execute, document.file)
+                    resumption.fire(tx, document.file, make(tx, now), self._author)
+            except StandfastError as refused:
+                self._tell(f"{document.file} was not updated: {refused.problem}")

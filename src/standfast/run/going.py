@@ -1,0 +1,221 @@
+"""A run that is being taken on: how its lanes stand, what holds for it, and taking one of them on.
+
+Everything is looked up when it is begun, and the journal is told of all that follows; what is kept
+here is what a schedule needs at hand.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import clock
+from standfast.errors import StandfastError
+from standfast.journal import lane_steps, runs, spending
+from standfast.journal.store import Journal
+from standfast.lane_errors import LaneEnded, LaneFailed, LaneParked
+from standfast.protocol import parking
+from standfast.protocol.lane_steps import Do, decide
+from standfast.protocol.schedule import Lane, Outcome, Rules, State, outcome
+from standfast.run import lane as lanes
+from standfast.run.notifying import FINISHED, NEEDS, PARKED
+from standfast.run.phases import Phases
+from standfast.run.taking import end_commands
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from standfast.journal.runs import Run
+    from standfast.protocol.lane_spec import Gate, Spec
+    from standfast.protocol.lane_steps import Standing
+    from standfast.protocol.schedule import Name
+    from standfast.run.documents import Documents
+    from standfast.run.notifying import Notifier
+    from standfast.run.working import Work
+
+    Worker = Callable[[Journal, Spec], Work]
+
+_STUCK = {Do.FAIL: State.FAILED, Do.BLOCK: State.NEEDS, Do.PARK: State.PARKED}
+_EVENTS = {State.FAILED: NEEDS, State.NEEDS: NEEDS, State.PARKED: PARKED}
+_SUMMED_UP = {State.DONE: "Completed", State.FAILED: "Failed", State.NEEDS: "Blocked"}
+
+
+class Told(NamedTuple):
+    """Something about a lane that somebody may want to see."""
+
+    run_id: str
+    name: Name
+    lane: Lane
+
+
+class Around(NamedTuple):
+    """What follows a run: the documents of its repository, and whom its user wants told."""
+
+    root: str
+    documents: Documents
+    notifier: Notifier
+
+
+class Going:
+    """One run, from the first look until it is over."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        run: Run,
+        worker: Worker,
+        around: Around,
+        asked: Sequence[Name] = (),
+        *,
+        wait_s: float | None = None,
+    ) -> None:
+        self.journal = journal
+        self.run = run
+        self.graph = run.graph
+        self._worker = worker
+        self._around = around
+        self._wait_s = wait_s  # how long lanes may be parked with nothing else to do
+        self._waiting_since = 0.0
+        self._asked = set(asked)  # lanes whose failure somebody has seen to
+        self._stopping = ""  # why nothing more is begun
+        self._is_limited = False  # that is a limit, and no person
+        self._stop_seq = runs.word(journal, run.run_id).seq
+        self._until_us = clock.now_us() + int(run.time_s * 1e6) if run.time_s else 0
+        self.lanes = look(journal, run, self._asked)
+        self.heard: Callable[[Told], None] = lambda _: None
+        self._phases = Phases(journal, run, around.root, worker, around.documents)
+
+    def rules(self) -> Rules:
+        """What holds now: somebody may have stopped it, or a limit is reached."""
+        if not self._stopping:
+            self._stopping = self._why_to_stop()
+            if self._stopping == runs.STOPPED:
+                self.stop()
+        return Rules(self.run.at_once, self.run.stops_at_failure, bool(self._stopping))
+
+    def _why_to_stop(self) -> str:
+        word = runs.word(self.journal, self.run.run_id)
+        if word.state == runs.STOPPED and word.seq > self._stop_seq:
+            return runs.STOPPED
+        is_late = 0 < self._until_us <= clock.now_us()
+        self._is_limited = is_late or self._waited_long()
+        if not self._is_limited:
+            return ""
+        return "its time is up" if is_late else "it waited as long as it was to"
+
+    def _waited_long(self) -> bool:
+        """Whether nothing has run for longer than anybody wants to wait for parked lanes."""
+        now = clock.monotonic_ns() / 1e9
+        if any(lane.state is State.RUNNING for lane in self.lanes.values()):
+            self._waiting_since = 0.0
+            return False
+        self._waiting_since = self._waiting_since or now
+        return self._wait_s is not None and now - self._waiting_since > self._wait_s
+
+    def stop(self) -> None:
+        """Begin nothing more, and end what runs: whoever resumes goes on from there."""
+        self._stopping = self._stopping or "stopped"
+        end_commands(self.journal, self.run.run_id)
+
+    def take_on(self, name: Name) -> Lane:
+        """Take a lane as far as it goes, in a thread of its own; never raises."""
+        journal = Journal(self.journal.folder, lock_timeout_s=self.journal.lock_timeout_s)
+        try:
+            spec = lane_steps.find(journal, (self.run.run_id, *name))
+            assert spec is not None  # noqa: S101  # told in one transaction with its run
+            lanes.run(self._work(journal, spec), asked=name in self._asked)
+            return Lane(State.DONE)
+        except StandfastError as error:
+            found = self._after(error)
+            self._notify(journal, name, found)
+            return found
+        except Exception as error:  # noqa: BLE001  # one lane's bug must not take the others along
+            return Lane(State.NEEDS, why=f"a bug in Standfast: {type(error).__name__}: {error}")
+        finally:
+            journal.close()
+
+    def _work(self, journal: Journal, spec: Spec) -> Work:
+        """What a lane works with, and what it asks and tells the run."""
+
+        def gated(gate: Gate, iteration: int, scores: Mapping[str, Decimal]) -> None:
+            lane = gate.name if len(self.lanes) == 1 else f"{gate.name}-{spec.lane}"
+            self._around.documents.gate_scored(journal, lane, iteration, scores)
+
+        work = self._worker(journal, spec)
+        return work._replace(may_begin=lambda: self._why_none(journal), gated=gated)
+
+    def _why_none(self, journal: Journal) -> str:
+        """Why no further agent may be begun; those that run are never ended for a limit."""
+        if self._stopping or not self.run.cost_usd:
+            return self._stopping
+        spent = spending.spent(journal, self.run.run_id).cost_usd
+        if spent < Decimal(self.run.cost_usd):
+            return ""
+        return f"the run has cost {spent} $ of {self.run.cost_usd} $"
+
+    def _after(self, error: StandfastError) -> Lane:
+        is_stopped = self._stopping and not self._is_limited
+        if isinstance(error, LaneEnded) or (is_stopped and isinstance(error, LaneParked)):
+            return Lane(State.ENDED, why=self._stopping or error.problem)
+        if isinstance(error, LaneParked):
+            return Lane(State.PARKED, error.until_us or 0, error.problem)
+        state = State.FAILED if isinstance(error, LaneFailed) else State.NEEDS
+        return Lane(state, why=error.problem)
+
+    def _notify(self, journal: Journal, name: Name, lane: Lane) -> None:
+        """Once for each time that a lane came to stand like this."""
+        event = _EVENTS.get(lane.state)
+        if event is None:
+            return
+        names = (self.run.run_id, *name)
+        seq = lane_steps.last_seq(journal, names)
+        self._around.notifier.tell(journal, event, "/".join(names), seq, lane.why)
+
+    def begun(self) -> None:
+        """Something was begun: its phase may have begun with it."""
+        self._phases.look(self.lanes)
+
+    def ended(self, name: Name, lane: Lane) -> None:
+        """A lane came back: it is told to whoever listens."""
+        self._asked.discard(name)
+        self.lanes[name] = lane
+        if lane.state in _SUMMED_UP:
+            status, finding = _SUMMED_UP[lane.state], lane.why or "merged"
+            self._around.documents.agent_ended(self.journal, name[1], status, finding)
+        self._phases.look(self.lanes)
+        self.heard(Told(self.run.run_id, name, lane))
+
+    def over(self) -> Outcome:
+        """How it ended, told once to whoever wants to know."""
+        found = outcome(self.lanes)
+        if found is Outcome.STOPPED and self._is_limited:
+            found = Outcome.PARKED
+        if found in (Outcome.DONE, Outcome.FAILED, Outcome.NEEDS):
+            seq = max(lane_steps.last_seq(self.journal, (self.run.run_id, *name))
+                      for name in self.lanes)  # fmt: skip
+            self._around.notifier.tell(self.journal, FINISHED, self.run.run_id, seq, found)
+        return found
+
+
+def look(journal: Journal, run: Run, asked: Collection[Name] = ()) -> dict[Name, Lane]:
+    """How the lanes of a run stand, whoever takes them on."""
+    found = {}
+    for name in run.names:
+        spec = lane_steps.find(journal, (run.run_id, *name))
+        assert spec is not None  # noqa: S101  # told in one transaction with its run
+        found[name] = state_of(lane_steps.standing(journal, spec), is_asked=name in asked)
+    return found
+
+
+def state_of(standing: Standing, *, is_asked: bool) -> Lane:
+    """What a schedule makes of how a lane stands."""
+    following = decide(standing, asked=is_asked, now_us=clock.now_us())
+    if following.do is Do.NOTHING:
+        return Lane(State.DONE)
+    if following.do not in _STUCK:
+        return Lane(State.WAITING)
+    said = standing.steps[following.step].facts
+    if following.do is Do.PARK:
+        return Lane(State.PARKED, parking.number(said, "until"), said.get("why", ""))
+    why = said.get("error") or f"gate {following.step.removeprefix('gate-')}: {said.get('score')}"
+    return Lane(_STUCK[following.do], why=why)

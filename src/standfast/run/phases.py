@@ -1,0 +1,103 @@
+"""A phase of a run in the protocol's words: records of lane `-`, as it begins and ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.journal import checkpoints as recorded
+from standfast.protocol import checkpoints as cp
+from standfast.protocol import ids
+from standfast.protocol.lane_spec import Spec
+from standfast.protocol.schedule import State
+from standfast.run.working import checkpoint, log, recording
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from standfast.journal.runs import Run
+    from standfast.journal.store import Journal
+    from standfast.protocol.schedule import Lane, Name
+    from standfast.run.documents import Documents
+    from standfast.run.going import Worker
+    from standfast.run.working import Work
+
+_BAD = (State.FAILED, State.NEEDS)
+
+
+class Phases:
+    """The phases of one run, in their order."""
+
+    def __init__(
+        self, journal: Journal, run: Run, root: str, worker: Worker, documents: Documents
+    ) -> None:
+        self._journal = journal
+        self._run = run
+        self._root = root
+        self._worker = worker
+        self._documents = documents
+        self._told: dict[str, str | None] = {}  # by phase: the newest status, as we know it
+
+    def look(self, lanes: Mapping[Name, Lane]) -> None:
+        """Write down which phases began, which are done and which cannot go on; again and again."""
+        for number, (phase, title, members) in enumerate(self._run.phases, start=1):
+            states = [lanes[phase, lane].state for lane, _ in members]
+            if all(state is State.WAITING for state in states):
+                return  # those after it have not begun either
+            self._begin(number, phase, title)
+            if all(state is State.DONE for state in states):
+                self._end(number, phase, title)
+                continue
+            if not any(state is State.RUNNING for state in states):
+                self._stick(
+                    phase, [lane for lane, _ in members if lanes[phase, lane].state in _BAD]
+                )
+            return
+
+    def _work(self, phase: str) -> Work:
+        spec = Spec(
+            self._run.run_id, phase, ids.NO_LANE, base=self._run.base, branch=self._run.base,
+            worktree=self._root, runner="", tasks=(),
+        )  # fmt: skip
+        return self._worker(self._journal, spec)
+
+    def _status(self, phase: str) -> str | None:
+        """The newest status of the phase's own records; rolled back is as if there were none."""
+        if phase not in self._told:
+            found = recorded.latest(self._journal, self._run.run_id, phase, ids.NO_LANE)
+            is_known = found is not None and found.status != cp.ROLLED_BACK
+            self._told[phase] = f"{found.key.stage}/{found.status}" if is_known and found else None
+        return self._told[phase]
+
+    def _begin(self, number: int, phase: str, title: str) -> None:
+        if self._status(phase) is not None:
+            return
+        work = self._work(phase)
+        with recording(work) as tx:
+            checkpoint(work, tx, cp.BEFORE, cp.READY)
+            checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS)
+        self._told[phase] = f"{cp.STARTED}/{cp.IN_PROGRESS}"
+        log(work, "phase_start", notes=title)
+        self._documents.phase_began(self._journal, number, title or phase)
+
+    def _end(self, number: int, phase: str, title: str) -> None:
+        if self._status(phase) == f"{cp.PRE_PR}/{cp.COMPLETE}":
+            return
+        work = self._work(phase)
+        with recording(work) as tx:
+            checkpoint(work, tx, cp.TESTED, cp.COMPLETE, notes="every lane is done")
+            checkpoint(work, tx, cp.PRE_PR, cp.READY)
+            checkpoint(work, tx, cp.PRE_PR, cp.COMPLETE, notes="every lane is done")
+        self._told[phase] = f"{cp.PRE_PR}/{cp.COMPLETE}"
+        log(work, "phase_done", notes=title)
+        is_last = number == len(self._run.phases)
+        self._documents.phase_ended(self._journal, number, title or phase, is_last=is_last)
+
+    def _stick(self, phase: str, bad: list[str]) -> None:
+        if not bad or self._status(phase) == f"{cp.TESTED}/{cp.FAILED}":
+            return
+        work = self._work(phase)
+        notes = f"cannot go on without {', '.join(bad)}"
+        with recording(work) as tx:
+            checkpoint(work, tx, cp.TESTED, cp.FAILED, notes=notes)
+        self._told[phase] = f"{cp.TESTED}/{cp.FAILED}"
+        log(work, "lane_blocked", "blocked", notes=notes)

@@ -1,0 +1,83 @@
+"""Looking at a lane while others work on it: where it is, since when, and its last line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.effects import door
+from standfast.effects.folder import OUT, Folder
+from standfast.effects.streams import last_words as raw_words
+from standfast.errors import StandfastError
+from standfast.journal import lane_steps as told
+from standfast.protocol import checkpoints as cp
+from standfast.protocol.lane_steps import BEGUN, FAILED, OK, decide
+from standfast.protocol.text import one_line
+from standfast.redact import redact
+
+if TYPE_CHECKING:
+    from standfast.journal.store import Journal
+    from standfast.protocol.lane_spec import Spec
+    from standfast.protocol.lane_steps import Standing
+
+_LINE = 160
+
+
+class Seen(NamedTuple):
+    """How a lane looks at this moment."""
+
+    stage: str  # in the protocol's words
+    doing: str
+    attempt: int
+    attempts: int
+    since_us: int  # when it began; 0 where it has not
+    last: str = ""
+
+
+def look(journal: Journal, spec: Spec) -> Seen:
+    """How a lane stands, and the last line of the command that runs for it."""
+    lane = told.standing(journal, spec)
+    newest = max(lane.marks.items(), key=lambda item: item[1].seq, default=(cp.BEFORE, None))
+    following = decide(lane)
+    task = f" {following.task.name}" if following.task else ""
+    began = lane.marks.get(cp.BEFORE)
+    return Seen(
+        stage=newest[0],
+        doing=f"{following.do}{task}",
+        attempt=lane.retries + 1,
+        attempts=spec.retries + 1,
+        since_us=began.at if began else 0,
+        last=_last_line(journal, lane),
+    )
+
+
+def _last_line(journal: Journal, lane: Standing) -> str:
+    """Of what runs at the moment, if anything does."""
+    key = _newest(lane)
+    lines = [line for line in _raw(journal, key).splitlines() if line.strip()] if key else []
+    return one_line(redact(lines[-1]), _LINE) if lines else ""
+
+
+def _newest(lane: Standing, *states: str) -> str:
+    """The key of the command that a lane began last."""
+    steps = [(step.seq, name, step.number) for name, step in lane.steps.items()
+             if step.state in (states or (BEGUN,))]  # fmt: skip
+    if not steps:
+        return ""
+    _, name, number = max(steps)
+    return f"lane/{'/'.join(lane.spec.names)}/{name}/{number}"
+
+
+def _raw(journal: Journal, key: str) -> str:
+    try:
+        return raw_words(Folder(journal.folder, key).at(OUT))
+    except (StandfastError, OSError):
+        return ""
+
+
+def last_words(journal: Journal, spec: Spec) -> str:
+    """The end of what a lane's last command said, whether it runs or has ended."""
+    key = _newest(told.standing(journal, spec), BEGUN, OK, FAILED)
+    ended = door.find(journal, key) if key else None
+    if ended is None or ended.ended is None:
+        return redact(_raw(journal, key)) if key else ""
+    return (ended.ended.err or ended.ended.out).rstrip()

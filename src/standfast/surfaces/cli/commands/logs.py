@@ -1,0 +1,132 @@
+"""`standfast logs`: what a run or a lane said, and what it says from now on."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast import clock, disk
+from standfast.errors import WrongUsage
+from standfast.files import homes, run_log
+from standfast.journal import lane_steps
+from standfast.lane_errors import RunUnknown
+from standfast.protocol.text import one_line, printable
+from standfast.run import taking, watching
+from standfast.run.working import is_taken
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Mapping
+
+    from standfast.protocol.documents import Value
+    from standfast.protocol.lane_spec import Spec
+    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.frame import Parser
+
+_SHOWN = 200
+_MOST = 4 * 1024 * 1024
+_LOOK_AGAIN_S = 0.3
+
+
+def configure(parser: Parser) -> None:
+    """Which run or lane, and whether to go on."""
+    parser.add_argument("name", nargs="?", help="a run, a lane, or RUN/PHASE/LANE (the last run)")
+    parser.add_argument("-f", "--follow", action="store_true", help="go on as more is said")
+    parser.add_argument("-n", type=int, default=_SHOWN, metavar="N", help="the last N lines (200)")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Print the log; of one lane also the last words of the command that it ran last."""
+    if arguments.n < 1:
+        raise WrongUsage("-n is a number of lines, from 1 on")
+    context.heal()
+    specs = _meant(context, arguments.name)
+    log = _Log(context, specs)
+    _print(context, log.entries()[-arguments.n :])
+    if not arguments.follow:
+        _print_last_words(context, specs)
+    while arguments.follow and _goes_on(context, specs, log):
+        clock.pause(_LOOK_AGAIN_S)
+    return 0
+
+
+def _meant(context: Context, said: str | None) -> list[Spec]:
+    """The lanes that a name means: those of a run, or one; of several runs the last one's."""
+    every = lane_steps.every(context.journal) if context.journal.exists else []
+    if said is None:
+        found = [spec for spec in every if spec.run_id == every[-1].run_id]
+    else:
+        found = [spec for spec in every if said == spec.run_id] or [
+            spec for spec in every if said in _ways_to_say(spec)
+        ][-1:]
+    if not found:
+        runs = ", ".join(dict.fromkeys(spec.run_id for spec in every)) or "none"
+        name = f"`{one_line(said, 60)}`" if said else "anything yet"
+        raise RunUnknown(f"there is no run or lane {name}; runs known here: {runs}")
+    return found
+
+
+def _ways_to_say(spec: Spec) -> tuple[str, ...]:
+    run_id, phase, lane = spec.names
+    return lane, f"{phase}/{lane}", f"{run_id}/{lane}", "/".join(spec.names)
+
+
+class _Log:
+    """A run's log, read from where it was read last."""
+
+    def __init__(self, context: Context, specs: Iterable[Spec]) -> None:
+        self._lanes = {(spec.phase, spec.lane) for spec in specs}
+        root = homes.checkpoints_root(context.journal, context.place)
+        folder = os.path.dirname(homes.CHECKPOINTS_FILE)
+        run_id = next(iter(specs)).run_id
+        self._path = os.path.join(root, folder, f"{run_id}.jsonl")
+        self._offset = 0
+
+    def entries(self) -> list[dict[str, Value]]:
+        """What is new in it, whole lines only, about these lanes."""
+        try:
+            fd = disk.open_regular(self._path)
+        except OSError:
+            return []
+        try:
+            size = os.fstat(fd).st_size
+            start = max(self._offset, size - _MOST)
+            data = os.pread(fd, _MOST, start)
+        finally:
+            os.close(fd)
+        whole = data[: data.rfind(b"\n") + 1]
+        self._offset = start + len(whole)
+        found = run_log.read_tail(whole, _MOST).entries
+        return [each for each in found if (each["phase"], each["lane"]) in self._lanes]
+
+
+def _print(context: Context, entries: Iterable[Mapping[str, Value]]) -> None:
+    for entry in entries:
+        if context.json:
+            print(json_line(dict(entry)), flush=True)
+            continue
+        said = str(entry.get("notes") or entry.get("cmd") or "").splitlines()
+        mark = "" if entry["status"] == "ok" else f"[{entry['status']}] "
+        task = "" if entry["task"] == "-" else f" {entry['task']}"
+        words = f"{mark}{said[0] if said else ''}"
+        where = f"{entry['phase']}/{entry['lane']}"
+        line = f"{entry['ts']}  {where}  {entry['event']}{task}  {words}"
+        print(printable(line).rstrip(), flush=True)
+
+
+def _print_last_words(context: Context, specs: list[Spec]) -> None:
+    if len(specs) != 1 or context.json:
+        return
+    words = watching.last_words(context.journal, specs[0])
+    if words:
+        print(f"--- the end of what it said last\n{words}", flush=True)
+
+
+def _goes_on(context: Context, specs: list[Spec], log: _Log) -> bool:
+    """Whether more may come: somebody takes the run on, or has just stopped doing so."""
+    goes_on = bool(taking.holder(context.journal, specs[0].run_id)) or any(
+        is_taken(context.journal, spec.names) for spec in specs
+    )
+    _print(context, log.entries())
+    return goes_on

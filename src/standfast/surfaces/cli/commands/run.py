@@ -1,0 +1,54 @@
+"""`standfast run`: take a plan to merged work; called again, it goes on where it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.errors import NotARepository, WrongUsage
+from standfast.protocol import ids
+from standfast.surfaces.cli import run_plans, run_resuming, run_rollback, runs
+from standfast.surfaces.cli.lane_runs import seconds
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.frame import Parser
+
+
+def configure(parser: Parser) -> None:
+    """Which plan, under which name, and how long to wait."""
+    parser.add_argument("plan", nargs="?", help="the plan: YAML, or one of two kinds of Markdown")
+    parser.add_argument("--run-id", help="the run's name (the plan's, or its file's)")
+    parser.add_argument("--base", metavar="BRANCH", help="where lanes start and go to (this one)")
+    parser.add_argument("--phase", help="only this phase of the plan")
+    parser.add_argument("--lanes", type=int, metavar="N", help="how many at once (4)")
+    parser.add_argument("--wait-limit", type=seconds, metavar="2h",
+                        help="how long to wait for a usage limit to end")  # fmt: skip
+    parser.add_argument("--resume", action="store_true", help="go on with the run")
+    parser.add_argument("--rollback", action="store_true", help="take its lanes back")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Begin the run, or go on with it."""
+    if not context.place.in_git:
+        raise NotARepository("lanes are branches: this is no git repository")
+    if arguments.resume and arguments.rollback:
+        raise WrongUsage("--resume goes on and --rollback goes back: name one of them")
+    context.heal()
+    if arguments.resume or arguments.rollback:
+        found = run_resuming.find(context, _named(arguments))
+        wanted = [name for name in found.names if arguments.phase in (None, name[0])]
+        if arguments.rollback:
+            return run_rollback.roll_back(context, found, wanted, None)
+        return runs.take_on(context, [found], wait_s=arguments.wait_limit)
+    if arguments.plan is None:
+        raise WrongUsage("name the plan")
+    planned = run_plans.begin(context, arguments)
+    return runs.take_on(context, [planned], wait_s=arguments.wait_limit)
+
+
+def _named(arguments: argparse.Namespace) -> str:
+    if arguments.run_id is None:
+        raise WrongUsage("--resume and --rollback need --run-id")
+    return ids.run_id(arguments.run_id)

@@ -1,0 +1,52 @@
+"""`standfast stop`: end a run and what it has running; it stays stopped until it is named again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.journal import runs
+from standfast.journal.author import Author
+from standfast.lane_errors import StillRunning
+from standfast.protocol import ids
+from standfast.run import taking
+from standfast.surfaces.cli import run_resuming
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.frame import Parser
+
+_PATIENCE_S = 30.0
+_LOOK_AGAIN_S = 0.05
+
+
+def configure(parser: Parser) -> None:
+    """Which run."""
+    parser.add_argument("run", help="the run")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Say so in the journal first: whoever takes it on sees that and ends; then end the rest."""
+    context.heal()
+    found = run_resuming.find(context, ids.run_id(arguments.run))
+    context.may_write()
+    with context.journal.writing() as tx:
+        runs.tell(tx, found.run_id, runs.STOPPED, Author(context.who))
+    left = _end(context, found.run_id)
+    if left:
+        pids = ", ".join(map(str, left))
+        raise StillRunning(f"run {found.run_id} is stopped, but process {pids} lives on")
+    words = f"Stopped: {found.run_id}. `standfast resume {found.run_id}` goes on with it."
+    print(json_line({"stopped": found.run_id}) if context.json else words)
+    return 0
+
+
+def _end(context: Context, run_id: str) -> list[int]:
+    """Wait for the one who takes it on, within reason; then end what is left of its commands."""
+    until = clock.monotonic_ns() + int(_PATIENCE_S * 1e9)
+    while taking.holder(context.journal, run_id) and clock.monotonic_ns() < until:
+        clock.pause(_LOOK_AGAIN_S)
+    return [*taking.holder(context.journal, run_id), *taking.end_commands(context.journal, run_id)]

@@ -1,0 +1,126 @@
+"""Runs that were left in the middle: which there are, how they stand, and taking them on again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from standfast.effects import orphans
+from standfast.errors import WrongUsage
+from standfast.journal import lane_steps, runs
+from standfast.journal.runs import Run
+from standfast.lane_errors import RunUnknown
+from standfast.protocol.lane_steps import Do, decide
+from standfast.protocol.plan import MOST_LANES_AT_ONCE
+from standfast.protocol.text import one_line
+from standfast.run import taking, watching
+from standfast.run.working import is_taken
+from standfast.surfaces.cli import doubts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from standfast.protocol.lane_spec import Spec
+    from standfast.protocol.schedule import Name
+    from standfast.surfaces.cli.context import Context
+
+
+def find(context: Context, run_id: str) -> Run:
+    """A run by its name; lanes that were begun one by one are a run too."""
+    found = runs.find(context.journal, run_id)
+    if found is not None:
+        return found
+    alone = [spec for spec in _every_lane(context) if spec.run_id == run_id]
+    if not alone:
+        known = ", ".join(run.run_id for run in _planned(context)) or "none"
+        raise RunUnknown(f"there is no run `{one_line(run_id, 60)}`; those known are: {known}")
+    return _of_lanes(run_id, alone)
+
+
+def unfinished(context: Context) -> list[Run]:
+    """Every run that nobody stopped, that is not done, and that nobody takes on now."""
+    journal = context.journal
+    planned = [
+        run
+        for run in _planned(context)
+        if runs.word(journal, run.run_id).state == runs.GOING
+        and not taking.holder(journal, run.run_id)
+    ]
+    known = {run.run_id for run in _planned(context)}
+    alone: dict[str, list[Spec]] = {}
+    for spec in _every_lane(context):
+        is_open = decide(lane_steps.standing(journal, spec)).do not in (Do.NOTHING, Do.FAIL)
+        if spec.run_id not in known and is_open and not is_taken(journal, spec.names):
+            alone.setdefault(spec.run_id, []).append(spec)
+    return [*planned, *(_of_lanes(run_id, specs) for run_id, specs in alone.items())]
+
+
+def _planned(context: Context) -> list[Run]:
+    return runs.every(context.journal) if context.journal.exists else []
+
+
+def _every_lane(context: Context) -> list[Spec]:
+    return lane_steps.every(context.journal) if context.journal.exists else []
+
+
+def _of_lanes(run_id: str, specs: Sequence[Spec]) -> Run:
+    """Lanes that no plan holds together."""
+    phases: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for spec in specs:
+        phases.setdefault(spec.phase, []).append((spec.lane, ()))
+    return Run(
+        run_id=run_id,
+        file="",
+        digest="",
+        base=specs[0].base,
+        phases=tuple((phase, "", tuple(lanes)) for phase, lanes in phases.items()),
+        at_once=MOST_LANES_AT_ONCE,
+        stops_at_failure=False,
+        time_s=None,
+        cost_usd="",
+        is_plan=False,
+    )
+
+
+def told(context: Context, wanted: Sequence[Run]) -> str:
+    """What was found, before anything is done about it."""
+    rows = [row for run in wanted for row in _rows(context, run)]
+    own = tuple(f"lane/{run.run_id}/" for run in wanted)
+    left = [each for each in orphans.every(context.journal) if each.key.startswith(own)]
+    counted = Counter(each.state for each in left)
+    commands = ", ".join(f"{number} {state}" for state, number in counted.items())
+    head = f"Looked at {len(wanted)} runs, {len(rows)} lanes, {len(left)} commands"
+    parts = [f"{head}{f' ({commands})' if commands else ''}.", context.screen.table(rows, ("",))]
+    if counted[orphans.IN_DOUBT]:
+        parts.append(doubts.HINT)
+    return "\n".join(part for part in parts if part)
+
+
+def _rows(context: Context, run: Run) -> Iterable[tuple[str, str, str]]:
+    for name in run.names:
+        spec = lane_steps.find(context.journal, (run.run_id, *name))
+        if spec is not None:
+            yield (f"  {run.run_id}/{'/'.join(name)}", *_found(context, spec))
+
+
+def _found(context: Context, spec: Spec) -> tuple[str, str]:
+    lane = lane_steps.standing(context.journal, spec)
+    following = decide(lane)
+    if following.do is Do.NOTHING:
+        return "done before", "nothing to do"
+    if following.do is Do.FAIL:
+        return "failed", f"stays: `standfast resume {spec.run_id} {spec.lane}` tries once more"
+    seen = watching.look(context.journal, spec)
+    runs_of = f", run {seen.attempt} of {seen.attempts}" if seen.attempts > 1 else ""
+    return (f"at {seen.stage}" if lane.marks else "not begun"), f"next: {seen.doing}{runs_of}"
+
+
+def lanes(run: Run, said: str) -> list[Name]:
+    """The lane that is meant; its phase need not be said where its name is the only one."""
+    found = [name for name in run.names if said in (name[1], "/".join(name))]
+    if len(found) == 1:
+        return found
+    known = ", ".join("/".join(name) for name in (found or run.names))
+    shown = one_line(said, 60)
+    problem = f"more than one lane is called `{shown}`" if found else f"there is no lane `{shown}`"
+    raise WrongUsage(f"{problem} in {run.run_id}: it has {known}")

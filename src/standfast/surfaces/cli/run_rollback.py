@@ -1,0 +1,54 @@
+"""Taking the lanes of a run back: each is kept first, and one that cannot go back is named."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast.errors import StandfastError
+from standfast.files import homes
+from standfast.journal import checkpoints as recorded
+from standfast.journal.author import Author
+from standfast.protocol.lanes import text
+from standfast.run import rollback, taking
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from standfast.journal.runs import Run
+    from standfast.protocol.schedule import Name
+    from standfast.surfaces.cli.context import Context
+
+
+def roll_back(context: Context, run: Run, names: Sequence[Name], to: str | None) -> int:
+    """Take lanes back, the last of the plan first; a status of 1 where one of them stays."""
+    context.may_write()
+    stays = False
+    with taking.taken(context.journal, run.run_id):
+        for name in reversed(names):
+            said, went = _one(context, (run.run_id, *name), to)
+            stays = stays or not went
+            told = {"lane": "/".join((run.run_id, *name)), "rolled_back": went, "said": said}
+            words = f"{told['lane']}  {said}"
+            print(json_line(told) if context.json else words, flush=True)
+    context.heal(checkpoints=True)
+    return int(stays)
+
+
+def _one(context: Context, names: tuple[str, str, str], to: str | None) -> tuple[str, bool]:
+    kept = recorded.current(context.journal, *names)
+    if not kept:
+        return "not begun: there is nothing to take back", True
+    root = homes.checkpoints_root(context.journal, context.place)
+    face = os.path.join(root, context.config.checkpoints_file or homes.CHECKPOINTS_FILE)
+    log = text(kept[-1].record, "log_path")
+    author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
+    asked = rollback.Asked(*names, to=to)
+    try:
+        done = rollback.roll_back(context.journal, root, asked, author,
+                                  {face, *([log] if log else [])})  # fmt: skip
+    except StandfastError as refused:
+        return f"stays: {refused.problem}", False
+    refs = ", ".join(done.told.backups) if done.told else ""
+    return f"at {done.aim.stage}{f'; kept: {refs}' if refs else ''}", True

@@ -1,0 +1,114 @@
+"""Runs while they run: a table that lives in a terminal, plain lines in a pipe, or JSON events.
+
+Lanes speak from their threads: what they say waits in a queue, and the one who watches prints it.
+"""
+
+from __future__ import annotations
+
+import sys
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from standfast import clock
+from standfast.protocol.schedule import State
+from standfast.protocol.text import one_line, printable
+from standfast.surfaces.cli.run_faces import Faces
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+    from standfast.journal.runs import Run
+    from standfast.protocol.lane_spec import Spec
+    from standfast.protocol.schedule import Name
+    from standfast.run.going import Going, Told
+    from standfast.surfaces.cli.context import Context
+
+_WORDS = 200
+
+
+class Said(NamedTuple):
+    """What a lane said, and when."""
+
+    at: int
+    run_id: str
+    name: Name
+    words: str
+
+
+class Watch:
+    """Whoever looks at runs."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._said: SimpleQueue[Said] = SimpleQueue()
+        self.faces = Faces(context)
+        self._live: Any = None
+        self._is_live = sys.stderr.isatty() and not context.json
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._print()
+        if self._live is not None:
+            self._live.stop()
+
+    def teller(self, run: Run) -> Callable[[Spec, str], None]:
+        """What the lanes of a run speak into."""
+        return lambda spec, words: self._said.put(
+            Said(clock.now_us(), run.run_id, (spec.phase, spec.lane), words)
+        )
+
+    def say(self, run: Run) -> Callable[[str], None]:
+        """What is said of a whole run."""
+        return lambda words: self._said.put(Said(clock.now_us(), run.run_id, ("-", "-"), words))
+
+    def begin(self, goings: Sequence[Going]) -> None:
+        """These are watched from now on."""
+        self.faces.begin(sum(len(each.lanes) for each in goings))
+        for each in goings:
+            each.heard = self._heard
+        if self._is_live:
+            from standfast.surfaces.cli.run_table import live
+
+            self._live = live(goings)
+            self._live.start()
+
+    def look(self) -> None:
+        """Print what was said, draw, and keep the faces up to date as far as that is cheap."""
+        self._print()
+        if self._live is not None:
+            self._live.refresh()
+        self.faces.keep()
+
+    def _heard(self, told: Told) -> None:
+        self._print()
+        words = f"{told.lane.state}{': ' + told.lane.why if told.lane.why else ''}"
+        said = Said(clock.now_us(), told.run_id, told.name, words)
+        self._show(said, state=told.lane.state)
+
+    def _print(self) -> None:
+        while True:
+            try:
+                said = self._said.get_nowait()
+            except Empty:
+                return
+            self._show(said)
+
+    def _show(self, said: Said, state: str = "") -> None:
+        if self.context.json:
+            phase, lane = said.name
+            told = {"at": clock.rfc3339(said.at), "run_id": said.run_id, "phase": phase,
+                    "lane": lane, "state": state or State.RUNNING, "words": said.words}  # fmt: skip
+            print(json_line(told), flush=True)
+        elif self._live is None:
+            stamp = clock.local_second(said.at)
+            words = one_line(printable(said.words), _WORDS)
+            print(f"{stamp} {'/'.join(said.name)}  {words}", file=sys.stderr, flush=True)

@@ -1,0 +1,30 @@
+"""One run as `status RUN` shows it: every lane, wave by wave, and what a person is to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.journal import runs
+from standfast.run import taking
+from standfast.surfaces.cli import run_resuming, runs_listed
+from standfast.surfaces.cli.run_rows import HEAD, rows
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    from standfast.surfaces.cli.context import Context
+
+
+def show(context: Context, run_id: str) -> int:
+    """Print it; nothing is changed."""
+    run = run_resuming.find(context, run_id)
+    found = list(rows(context.journal, run, runs_listed.look(context, run)))
+    word, taken_by = runs.word(context.journal, run_id), taking.holder(context.journal, run_id)
+    if context.json:
+        lanes = [row.as_dict() for row in found]
+        print(json_line({"run_id": run_id, "state": word.state, "processes": taken_by,
+                         "base": run.base, "plan": run.file, "lanes": lanes}))  # fmt: skip
+        return 0
+    state = f"taken on by process {taken_by[0]}" if taken_by else word.state
+    print(f"{run_id}: {state}, into {run.base}" + (f", from {run.file}" if run.file else ""))
+    print(context.screen.table([HEAD, *(row.cells() for row in found)], ("dim", "strong")))
+    return 0

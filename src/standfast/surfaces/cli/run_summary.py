@@ -1,0 +1,76 @@
+"""What is said when runs are over: how each ended, what is in the way, and how to go on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from standfast import clock
+from standfast.journal import spending
+from standfast.protocol.schedule import Outcome, State
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from standfast.protocol.spending import Spent
+    from standfast.run.going import Going
+    from standfast.surfaces.cli.context import Context
+
+_SAID = (State.FAILED, State.NEEDS, State.PARKED)
+
+
+def tell(context: Context, goings: Sequence[Going], outcomes: Mapping[str, Outcome]) -> None:
+    """Say it, for people or as one JSON object for each run."""
+    for going in goings:
+        found = outcomes[going.run.run_id]
+        if context.json:
+            print(json_line(_as_dict(going, found)), flush=True)
+        else:
+            print(_text(context, going, found), flush=True)
+
+
+def _text(context: Context, going: Going, found: Outcome) -> str:
+    counted = Counter(lane.state for lane in going.lanes.values())
+    numbers = ", ".join(f"{counted[state]} {state}" for state in State if counted[state])
+    spent = said_of(spending.spent(going.journal, going.run.run_id))
+    lines = [f"{found.capitalize()}: {going.run.run_id}, {numbers}{f'; {spent}' if spent else ''}"]
+    rows = [
+        (f"  {lane.state}", "/".join(name), _why(lane.until_us, lane.why))
+        for name, lane in going.lanes.items()
+        if lane.state in _SAID
+    ]
+    held = going.graph.held(going.lanes)
+    rows += [("  held back", "/".join(name), f"by {'/'.join(by)}") for name, by in held.items()]
+    lines += [context.screen.table(rows, ("bad", "strong"))] if rows else []
+    if found is not Outcome.DONE:
+        lines.append(f"Go on: standfast resume {going.run.run_id}")
+    return "\n".join(lines)
+
+
+def said_of(spent: Spent) -> str:
+    """What agents cost, as far as they said it."""
+    tokens = spent.tokens_in + spent.tokens_out
+    money = f"{spent.cost_usd.normalize():f} $" if spent.cost_usd else ""
+    return ", ".join(part for part in (money, f"{tokens:,} tokens" if tokens else "") if part)
+
+
+def as_figures(spent: Spent) -> dict[str, object]:
+    """The same for `--json`."""
+    return {**spent._asdict(), "cost_usd": str(spent.cost_usd)}
+
+
+def _why(until_us: int, why: str) -> str:
+    return f"until {clock.local_minute(until_us)}: {why}" if until_us else why
+
+
+def _as_dict(going: Going, found: Outcome) -> dict[str, object]:
+    lanes = [
+        {"phase": phase, "lane": lane, "state": each.state.replace(" ", "_"), "why": each.why,
+         "until": clock.rfc3339(each.until_us) if each.until_us else None,
+         "spent": as_figures(spending.spent(going.journal, going.run.run_id, phase, lane))}
+        for (phase, lane), each in going.lanes.items()
+    ]  # fmt: skip
+    spent = as_figures(spending.spent(going.journal, going.run.run_id))
+    named = {"run_id": going.run.run_id, "outcome": found.replace(" ", "_")}
+    return {**named, "spent": spent, "lanes": lanes}

@@ -1,0 +1,137 @@
+"""Taking runs on from the command line: begun, watched, stopped, and what is said at the end."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from standfast.engines.local import Engine
+from standfast.files import homes
+from standfast.journal import runs as told
+from standfast.journal.author import Author
+from standfast.protocol.schedule import Outcome
+from standfast.run import baseline, dispatch, taking
+from standfast.run.documents import Documents
+from standfast.run.going import Around, Going
+from standfast.run.notifying import Notifier
+from standfast.run.working import Work
+from standfast.surfaces.cli import run_summary
+from standfast.surfaces.cli.run_shown import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from standfast.journal.runs import Run
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
+    from standfast.protocol.lane_spec import Spec
+    from standfast.protocol.schedule import Name
+    from standfast.surfaces.cli.context import Context
+
+STATUSES: Mapping[Outcome, int] = {
+    Outcome.DONE: 0,
+    Outcome.FAILED: 1,
+    Outcome.NEEDS: 115,
+    Outcome.PARKED: 116,
+    Outcome.STOPPED: 117,
+}
+
+
+def take_on(
+    context: Context,
+    wanted: Sequence[Run],
+    asked: Mapping[str, Sequence[Name]] | None = None,
+    *,
+    wait_s: float | None = None,
+) -> int:
+    """Take runs on until each is over, and say how they ended; the worst gives the status."""
+    context.may_write()
+    dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    with ExitStack() as held:
+        for run in wanted:
+            held.enter_context(taking.taken(context.journal, run.run_id))
+        _begin(context, wanted)
+        watch = held.enter_context(Watch(context))
+        goings = []
+        for run in wanted:
+            worker = _worker(context, watch.teller(run))
+            around = _around(context, run, watch)
+            chosen = (asked or {}).get(run.run_id, ())
+            goings.append(Going(context.journal, run, worker, around, chosen, wait_s=wait_s))
+            baseline.check(goings[-1], worker)
+        watch.begin(goings)
+        engine = Engine(goings, watch.look)
+        engine.run()
+        outcomes = _close(context, goings)
+        watch.faces.close()
+    run_summary.tell(context, goings, outcomes)
+    if engine.was_interrupted:
+        raise KeyboardInterrupt
+    return max(STATUSES[outcome] for outcome in outcomes.values())
+
+
+def _begin(context: Context, wanted: Sequence[Run]) -> None:
+    """A run that somebody takes on again is not stopped any more."""
+    with context.journal.writing() as tx:
+        for run in wanted:
+            if run.is_plan:
+                told.tell(tx, run.run_id, told.GOING, _author(context))
+
+
+def _around(context: Context, run: Run, watch: Watch) -> Around:
+    author = _author(context)
+    root = homes.main_root(context.place)
+    return Around(
+        root=root,
+        documents=Documents(root, run.run_id, author, watch.say(run)),
+        notifier=Notifier(context.config.notify, dict(context.environ), author),
+    )
+
+
+def _close(context: Context, goings: Sequence[Going]) -> dict[str, Outcome]:
+    """How each ended: told to the journal, then rendered."""
+    ended = {each.run.run_id: each.over() for each in goings}
+    with context.journal.writing() as tx:
+        for each in goings:
+            found = ended[each.run.run_id]
+            is_stopped = told.word(context.journal, each.run.run_id).state == told.STOPPED
+            if each.run.is_plan and not is_stopped:
+                state = told.DONE if found is Outcome.DONE else told.GOING
+                told.tell(tx, each.run.run_id, state, _author(context), outcome=found)
+    return ended
+
+
+def _author(context: Context) -> Author:
+    return Author("standfast", session=context.config.session, subdir=context.place.subdir)
+
+
+def _worker(context: Context, tell: Callable[[Spec, str], None]) -> Callable[[Journal, Spec], Work]:
+    """What a lane's thread works with; the faces are rendered by the one who watches."""
+    face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
+    spare = [face.relative, context.config.orchestration_file, context.config.status_file]
+    folder = os.path.dirname(homes.CHECKPOINTS_FILE)
+    root, author = homes.main_root(context.place), _author(context)
+    environ = dict(context.environ)
+
+    def work(journal: Journal, spec: Spec) -> Work:
+        def claim(tx: Writing) -> None:
+            homes.claim(tx, journal, face)
+
+        return Work(
+            journal=journal,
+            spec=spec,
+            root=root,
+            log_path=os.path.join(face.root, folder, f"{spec.run_id}.jsonl"),
+            author=author,
+            environ=environ,
+            claim=claim,
+            render=lambda: None,
+            tell=lambda words: tell(spec, words),
+            spare=[name for name in spare if name],
+        )
+
+    return work

@@ -1,0 +1,119 @@
+"""A repository in which runs are taken on from outside, with agents that a script plays."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from lane_runs import build
+from standfast.journal.store import Journal
+
+# An agent: a line in a ledger outside, then a file in its worktree.
+AGENT = """\
+echo "$STANDFAST_LANE/$STANDFAST_TASK working"
+echo "$STANDFAST_LANE/$STANDFAST_TASK" >> "{ledger}"
+{more}
+echo "$STANDFAST_TASK" >> "$STANDFAST_RUN_ID-$STANDFAST_LANE.txt"
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Night:
+    """One repository, the settings of its user, and the ledger."""
+
+    top: Path
+    repo: Path
+
+    @property
+    def ledger(self) -> Path:
+        return self.top / "ledger"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "XDG_CONFIG_HOME": str(self.top / "config"),
+            "XDG_STATE_HOME": str(self.top / "state"),
+        }
+
+    def agent(self, more: str = ":") -> None:
+        """What the scripted runner does, from now on."""
+        text = AGENT.format(ledger=self.ledger, more=more)
+        (self.top / "agent.sh").write_text(text, encoding="utf-8")
+
+    def settings(self, more: str = "") -> None:
+        folder = self.top / "config" / "standfast"
+        folder.mkdir(parents=True, exist_ok=True)
+        command = f"[sh, {self.top / 'agent.sh'}]"
+        text = f"runner: scripted\nrunners:\n  scripted:\n    command: {command}\n{more}"
+        (folder / "config.yaml").write_text(text, encoding="utf-8")
+
+    def plan(self, text: str, name: str = "plan.yaml", *, trusted: bool = True) -> str:
+        """Write a plan, outside the work tree so that it stays clean."""
+        path = self.top / name
+        path.write_text(text, encoding="utf-8")
+        if trusted:
+            done = self.call("plan", "trust", str(path), "--yes")
+            assert done.returncode in (0, 2), done.stderr  # TODO
+        return str(path)
+
+    def argv(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "standfast", *words]
+
+    def call(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.argv(*words),
+            cwd=self.repo,
+            env={**self.environ, **env},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.argv(*words),
+            cwd=self.repo,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=self.repo, check=True, capture_output=True, encoding="utf-8"
+        )
+        return done.stdout.strip()
+
+    def paid(self) -> Counter[str]:
+        """How often each effect happened."""
+        if not self.ledger.exists():
+            return Counter()
+        return Counter(self.ledger.read_text(encoding="utf-8").split())
+
+    def merged(self) -> Counter[str]:
+        """The subjects of what is on the base branch, but for the first commit."""
+        return Counter(self.git("log", "--format=%s", "main").splitlines()[:-1])
+
+    def journal(self) -> Journal:
+        return Journal(str(self.repo / ".git" / "standfast"))
+
+    def lanes(self, run_id: str) -> dict[str, str]:
+        """How the lanes of a run stand, as `status` says it."""
+        shown = json.loads(self.call("status", run_id, "--json").stdout)
+        return {each["lane"]: each["state"] for each in shown["lanes"]}
+
+
+def night(folder: Path) -> Night:
+    made = Night(top=folder, repo=build(folder).repo)
+    made.agent()
+    made.settings()
+    return made
