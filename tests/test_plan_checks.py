@@ -106,13 +106,12 @@ def test_files_of_two_lanes_that_can_run_together_are_told_with_both_lines() -> 
           b:
             task: x
             owns:
-              - src/auth/*.py
+              - src/a/*.py
           c: {task: x, owns: docs, after: a}
           d: {task: x, owns: docs/a.md, after: c}
           e: {task: x, owns: tests/**}
         """) == [
-        "8: `b` owns `src/auth/*.py`, and `a`, which can run at the same time,"
-        + " owns `src/**` (line 4)",
+        "8: `b` owns `src/a/*.py`, and `a`, which can run at the same time, owns `src/**` (line 4)",
     ]
 
 

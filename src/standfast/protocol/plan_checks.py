@@ -95,7 +95,7 @@ def _rings(
         words = ", which waits for ".join(quoted(each) for each in ring[1:])
         problem = f"the {what} {quoted(ring[0])} waits for {words}"
         line = line_of(who, f"after {ring[1]}")
-        yield Finding(line, problem, "Take one of these out of an `after`.")
+        yield Finding(line, problem, "Take one of these dependencies out.")
 
 
 def _lane(lane: Lane) -> Iterator[Finding]:

@@ -64,7 +64,7 @@ def quoted(words: object) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """What was probably meant, and else all that could be: to be added to a problem."""
-    names = list(known)
+    names = [each for each in known if each]
     close = difflib.get_close_matches(word[:SHOWN], names, n=1)
     if close:
         return f"Did you mean `{close[0]}`?"

@@ -10,8 +10,18 @@ import re
 from typing import TYPE_CHECKING
 
 from standfast.errors import StandfastError
-from standfast.protocol import ids, plan_checks, plan_waves, plan_yaml
+from standfast.protocol import (
+    ids,
+    plan_checks,
+    plan_phase,
+    plan_team,
+    plan_team_steps,
+    plan_waves,
+    plan_yaml,
+)
+from standfast.protocol.documents import decode
 from standfast.protocol.plan_findings import Finding, errors, in_order
+from standfast.protocol.plan_markdown import take_apart
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -19,8 +29,13 @@ if TYPE_CHECKING:
     from standfast.protocol.plan import Plan
 
 LIMIT = plan_yaml.LIMIT
+_YAML, _MARKDOWN = (".yaml", ".yml", ".json"), (".md", ".markdown", ".mdx", ".txt")
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _BLANKS = re.compile(r"[-.]{2,}")
+_NEITHER = (
+    "Write `Step by Step Tasks` (a team plan) or `Swim Lanes` (a phase plan), or name the file"
+    " .yaml."
+)
 
 
 def read(
@@ -30,18 +45,43 @@ def read(
 
     *runners* are the names that are known here; None leaves them unchecked.
     """
-    plan, found = plan_yaml.read(data, name, run=run_name(name))
+    try:
+        plan, found = _read(data, name)
+    except StandfastError as error:
+        return None, [Finding(error.line or 1, error.problem, error.remedy)]
     if plan is not None:
         found = [*found, *plan_checks.check(plan, runners)]
     if plan is None or errors(found):
         return None, in_order(found)
-    phases = tuple(
+    return _in_turn(plan), in_order(found)
+
+
+def _read(data: bytes, name: str) -> tuple[Plan | None, list[Finding]]:
+    """By the reader of its kind: the extension says, and where it does not, the headings."""
+    run = run_name(name)
+    extension = name[name.rfind(".") :].lower()
+    if extension in _YAML:
+        return plan_yaml.read(data, name, run=run)
+    text = decode(data, name=name, limit=LIMIT)
+    blocks, _ = take_apart(text, plan_phase.SECTIONS | plan_team_steps.SECTIONS)
+    if plan_phase.is_one(blocks):
+        return plan_phase.read(text, run)
+    if plan_team.is_one(blocks):
+        return plan_team.read(text, run)
+    if extension in _MARKDOWN:
+        return None, [Finding(1, "this is neither a team plan nor a phase plan", _NEITHER)]
+    return plan_yaml.read(data, name, run=run)
+
+
+def _in_turn(plan: Plan) -> Plan:
+    """The same plan, each lane's tasks in the order in which they are done."""
+    phases = (
         phase._replace(
             lanes=tuple(lane._replace(tasks=plan_waves.in_turn(lane.tasks)) for lane in phase.lanes)
         )
         for phase in plan.phases
     )
-    return plan._replace(phases=phases), in_order(found)
+    return plan._replace(phases=tuple(phases))
 
 
 def run_name(name: str) -> str:

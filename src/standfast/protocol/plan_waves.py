@@ -34,11 +34,10 @@ def waves(plan: Plan) -> list[Wave]:
 
 def lane_graph(phase: Phase) -> Graph:
     """Who waits for whom among the lanes of one phase."""
-    names = {lane.name for lane in phase.lanes}
-    return {
-        lane.name: [each for said in lane.after if (each := within(phase, said)) in names]
-        for lane in phase.lanes
-    }
+    found: Graph = {lane.name: [] for lane in phase.lanes}
+    for lane in phase.lanes:
+        found[lane.name] += [each for said in lane.after if (each := within(phase, said)) in found]
+    return found
 
 
 def within(phase: Phase, said: str) -> str:

@@ -1,0 +1,227 @@
+"""Plans in Markdown, taken apart: headings with what stands below them, and keys with values. Pure.
+
+Real ones are written by people and models, so much is let pass: any bullet, bold or not, a colon
+inside the bold or after it, headings of any level, a bold line in place of a heading. What stands
+in a code fence is never a heading or a key.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.protocol import markdown
+from standfast.protocol.plan_findings import Finding, warning
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+_BULLET = re.compile(r"[-*+•][ \t]+|[0-9]{1,3}[.)][ \t]+")
+_CHECKBOX = re.compile(r"\[[ xX]?\][ \t]+")
+_LONGEST_KEY = 60
+_BOLD = ("**", "__")
+_SEPARATORS = " \t:—\u2013-"
+_FRONT = "---"
+
+
+class Line(NamedTuple):
+    """One line of a plan."""
+
+    number: int
+    text: str
+    fenced: bool = False
+
+    @property
+    def indent(self) -> int:
+        """How far in it begins."""
+        return len(self.text) - len(self.text.lstrip(" \t"))
+
+    @property
+    def words(self) -> str:
+        """Without bullet, box and blanks."""
+        return unbulleted(self.text)
+
+    @property
+    def is_bullet(self) -> bool:
+        """Whether it is an item of a list."""
+        return not self.fenced and _BULLET.match(self.text.lstrip(" \t")) is not None
+
+
+class Block(NamedTuple):
+    """A heading and the lines down to the next one; the first block of a text has no heading."""
+
+    name: str  # as it stands, without marks
+    level: int
+    line: int
+    lines: list[Line]
+
+    @property
+    def key(self) -> str:
+        """The name in the form in which headings are compared."""
+        return normal(self.name)
+
+
+class Field(NamedTuple):
+    """A key, what stands beside it, and the lines below that belong to it."""
+
+    key: str  # in the form in which keys are compared
+    name: str  # as it stands
+    value: str
+    line: int
+    more: list[Line]
+    start: Line
+
+
+def normal(name: str) -> str:
+    """A key or heading as they are compared: `Test Command(s):` is `test command`."""
+    plain = name.replace("&", " and ").replace("(s)", "")
+    words = re.sub(r"[\s_*`/-]+", " ", plain).strip(" :.").lower()
+    return re.sub(r"^[0-9]{1,3}[.)]? ", "", words)
+
+
+def unbulleted(text: str) -> str:
+    """Words without what makes them an item of a list."""
+    text = text.strip()
+    found = _BULLET.match(text)
+    text = text[found.end() :] if found else text
+    box = _CHECKBOX.match(text)
+    return text[box.end() :] if box else text
+
+
+def unmarked(text: str) -> str:
+    """Words without bold, backticks, and a colon at the end."""
+    return text.replace("**", "").replace("__", "").replace("`", "").strip().rstrip(":").strip()
+
+
+def first_word(text: str) -> str:
+    """What stands before the first blank."""
+    return text.split(maxsplit=1)[0] if text.strip() else ""
+
+
+def take_apart(text: str, sections: Collection[str]) -> tuple[list[Block], list[Finding]]:
+    """The blocks of a text, and what of it could not be taken for Markdown.
+
+    *sections* are the names that are a heading even where they are only bold.
+    """
+    outline = markdown.outline(text)
+    front = _front(outline.lines)
+    headings = {each.line: each for each in outline.headings if each.line > front}
+    blocks = [Block("", 0, 1, [])]
+    for number, line in enumerate(outline.lines[front:], front + 1):
+        if number in headings:
+            found = headings[number]
+            blocks.append(Block(unmarked(found.text), found.level, number, []))
+        elif number not in outline.fenced and _is_bold_heading(line, sections):
+            blocks.append(Block(unmarked(line), blocks[-1].level or 2, number, []))
+        else:
+            blocks[-1].lines.append(Line(number, line, number in outline.fenced))
+    return blocks, [*_told(outline, front)]
+
+
+def _front(lines: list[str]) -> int:
+    """How many lines a head between `---` takes."""
+    if not lines or lines[0].rstrip() != _FRONT:
+        return 0
+    for number, line in enumerate(lines[1:], 2):
+        if line.rstrip() in (_FRONT, "..."):
+            return number
+    return 0
+
+
+def _told(outline: markdown.Outline, front: int) -> Iterator[Finding]:
+    if front:
+        yield warning(1, f"the head of the file, down to line {front}, is not read")
+    if outline.open_fence is not None:
+        start = len(outline.lines)
+        while start - 1 in outline.fenced:
+            start -= 1
+        problem = "a code fence is never closed: nothing after this line is read"
+        yield Finding(start, problem, "Close it with the marks that opened it.")
+
+
+def _is_bold_heading(line: str, sections: Collection[str]) -> bool:
+    words = line.strip()
+    is_bold = words.startswith(_BOLD) and words.rstrip(":").endswith(_BOLD)
+    return is_bold and len(words) < _LONGEST_KEY and normal(unmarked(words)) in sections
+
+
+def fields(lines: Sequence[Line], known: Collection[str]) -> tuple[list[Field], list[Line]]:
+    """Every key with its value, and the lines that belong to none.
+
+    A bold key counts whatever it is called, any other only if it is *known*. Below a key stand the
+    lines that are further in than it, and a list or fence that follows a key without a value.
+    """
+    found: list[Field] = []
+    rest: list[Line] = []
+    is_open = False
+    for line in lines:
+        field = None if line.fenced else _field(line, known)
+        if field is not None:
+            found.append(field)
+            is_open = True
+        elif is_open and line.text.strip() and _belongs(line, found[-1]):
+            found[-1].more.append(line)
+        else:
+            is_open = is_open and not line.text.strip()
+            rest.append(line)
+    return found, rest
+
+
+def _belongs(line: Line, field: Field) -> bool:
+    if line.fenced:
+        return not field.value or bool(field.more)
+    if line.indent > field.start.indent:
+        return True
+    return not field.value and line.is_bullet and not field.start.is_bullet
+
+
+def _field(line: Line, known: Collection[str]) -> Field | None:
+    """The key of a line, if it has one."""
+    name, value, is_bold = _split(line.words)
+    key = normal(name)
+    if not key or (key not in known and not is_bold):
+        return None
+    return Field(key, unmarked(name), value.strip(), line.number, [], line)
+
+
+def _split(words: str) -> tuple[str, str, bool]:
+    """A key and what follows it; whether the key is bold and ends in a colon."""
+    for mark in _BOLD:
+        end = words.find(mark, len(mark), _LONGEST_KEY) if words.startswith(mark) else -1
+        if end > 0:
+            name, value = words[len(mark) : end], words[end + len(mark) :]
+            inside, colon, after = name.partition(":")
+            if colon:
+                name, value = inside, f"{after} {value}"
+            has_colon = bool(colon) or value.lstrip().startswith((":", "—", "\u2013", "--"))
+            return name, value.lstrip(_SEPARATORS), has_colon
+    name, colon, value = words[: _LONGEST_KEY + 1].partition(":")
+    return (name, words[len(name) + 1 :], False) if colon else ("", "", False)
+
+
+def section(
+    blocks: Sequence[Block],
+    names: Collection[str],
+    known: Collection[str],
+    inner: Collection[str] = (),
+) -> list[Block]:
+    """The blocks from a heading with one of these *names* down to the next *known* one.
+
+    One that is also *inner* ends it only if it is not further in than the last that is not.
+    """
+    start = next((at for at, each in enumerate(blocks) if each.key in names), len(blocks))
+    found = list(blocks[start : start + 1])
+    level = 0
+    for block in blocks[start + 1 :]:
+        is_inside = block.key in inner and 0 < level < block.level
+        if block.key in known and block.key not in names and not is_inside:
+            break
+        level = level if block.key in inner else block.level
+        found.append(block)
+    return found
+
+
+def body(lines: Sequence[Line]) -> str:
+    """Lines as they stand, blank ones at both ends left out."""
+    texts = [line.text.rstrip() for line in lines]
+    return "\n".join(texts).strip("\n")

@@ -1,0 +1,199 @@
+"""Markdown plans of the team protocol: numbered tasks with ids, done by teammates in waves. Pure.
+
+A task becomes a lane that is named by its Task ID, a spawn wave becomes a phase. What a runner or a
+lane has no use for (who is assigned, what is to be verified by hand) goes into the prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.protocol import ids, plan_alone, plan_words
+from standfast.protocol.lane_spec import MOST_RETRIES
+from standfast.protocol.plan import BUILDER, FIRST_PHASE, ONLY_TASK, Lane, Phase, Plan, Task
+from standfast.protocol.plan_checks import MOST_LANES
+from standfast.protocol.plan_findings import Finding, nearest, quoted, warning
+from standfast.protocol.plan_markdown import body, section, take_apart, unmarked
+from standfast.protocol.plan_members import Member, members
+from standfast.protocol.plan_numbers import whole
+from standfast.protocol.plan_team_steps import (
+    INNER,
+    SECTIONS,
+    TASKS,
+    TEAM,
+    Step,
+    after_of,
+    outside,
+    steps_of,
+)
+from standfast.protocol.plan_team_waves import listed, member_of, waves_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from standfast.protocol.plan_markdown import Block
+
+ROLES = ("builder", "validator", "researcher", "critic", "designer", "auditor")
+_TAKEN = frozenset(
+    ("task id", "id", "depends on", "dependencies", "agent type", "parallel", "spawn wave", "wave",
+     "context files", "validate", "retries", "assigned to")
+)  # fmt: skip
+_NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_LONGEST_OBJECTIVE = 1_000
+_VALIDATION = "validation commands"
+_BACKTICKS = "Put a command into backticks."
+
+
+def is_one(blocks: Sequence[Block]) -> bool:
+    """Whether a text has a heading that only such plans have."""
+    names = {block.key for block in blocks}
+    return not names.isdisjoint((*TASKS[:2], *TEAM))
+
+
+def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
+    """The plan, and what is to be said of it."""
+    blocks, found = take_apart(text, SECTIONS)
+    inside = section(blocks, TASKS, SECTIONS, INNER)
+    steps = steps_of(inside, found)
+    found += outside(blocks, inside)
+    if not steps:
+        line = next((block.line for block in blocks if block.key in TASKS), 1)
+        remedy = "Write them under `Step by Step Tasks`, each with a heading and a Task ID."
+        return None, [*found, Finding(line, "there are no tasks", remedy)]
+    if len(steps) > MOST_LANES:
+        return None, [Finding(1, f"{len(steps):,} tasks; a plan has {MOST_LANES:,} at most")]
+    team = members(section(blocks, ("team members",), SECTIONS), found)
+    waves = waves_of(steps, team, listed(blocks, steps, found), found)
+    reader = _Reader(steps, team, waves, _objective(blocks), found)
+    plan = Plan(
+        run,
+        reader.phases(),
+        test=_validation(blocks, found),
+        kind="team",
+        said=dict([("test", block.line) for block in blocks if block.key == _VALIDATION][:1]),
+    )
+    return plan, found
+
+
+def _objective(blocks: Sequence[Block]) -> str:
+    """What all of it is for, in a few words."""
+    found = next((block for block in blocks if block.key == "objective"), None)
+    text = body(found.lines) if found else ""
+    return text[:_LONGEST_OBJECTIVE]
+
+
+def _validation(blocks: Sequence[Block], found: list[Finding]) -> str:
+    """The commands that end a lane if it names none."""
+    commands = []
+    for block in section(blocks, (_VALIDATION,), SECTIONS):
+        commands += plan_words.block_commands(block.lines)
+        found += [
+            warning(line.number, f"{quoted(line.words)} has no command", _BACKTICKS)
+            for line in block.lines
+            if line.is_bullet and not plan_words.commands(line.text)
+        ]
+    return plan_words.script(commands)
+
+
+class _Reader(NamedTuple):
+    """Makes lanes of tasks."""
+
+    steps: list[Step]
+    team: Mapping[str, Member]
+    waves: Mapping[str, int]
+    objective: str
+    found: list[Finding]
+
+    def phases(self) -> tuple[Phase, ...]:
+        """A phase for each wave, or one for all if there are no waves."""
+        names = {wave: f"P{at}" for at, wave in enumerate(sorted(set(self.waves.values())), 1)}
+        phase_of = {step.name: names.get(self.waves.get(step.name, 0), FIRST_PHASE)
+                    for step in self.steps}  # fmt: skip
+        made = []
+        for wave, name in names.items() or ((0, FIRST_PHASE),):
+            inside = [step for step in self.steps if phase_of[step.name] == name]
+            lanes = tuple(self._lane(step, name, phase_of) for step in inside)
+            title = f"Wave {wave}" if wave else ""
+            phase = Phase(name, lanes, title=title, line=inside[0].line)
+            made.append(plan_alone.set_apart(phase, {s.name for s in inside if self._alone(s)}))
+        return tuple(made)
+
+    def _alone(self, step: Step) -> bool:
+        field = step.get("parallel")
+        answer = plan_words.yes_or_no(field.value) if field else None
+        if field and answer is None and not plan_words.is_none(field.value):
+            problem = f"Parallel is {quoted(field.value)}, which is taken for yes"
+            self.found.append(warning(field.line, problem, "Write true or false."))
+        return answer is False
+
+    def _lane(self, step: Step, phase: str, phase_of: Mapping[str, str]) -> Lane:
+        after = after_of(step, self.steps)
+        named = {each if phase_of.get(each, phase) == phase else f"{phase_of[each]}/{each}": line
+                 for each, line in after.items()}  # fmt: skip
+        test = self._test(step)
+        said = {f"after {each}": line for each, line in named.items()}
+        validate = step.get("validate")
+        if validate is not None:
+            said["test"] = validate.line
+        task = Task(ONLY_TASK, self._prompt(step), role=self._role(step), line=step.line)
+        return Lane(
+            step.name,
+            (task,),
+            after=tuple(named),
+            test=test,
+            retries=whole(step.get("retries"), 0, MOST_RETRIES, self.found),
+            line=step.line,
+            said=said,
+        )
+
+    def _role(self, step: Step) -> str:
+        field = step.get("agent type")
+        member = member_of(step, self.team)
+        said = unmarked(field.value) if field else (member.role if member else "")
+        if not said:
+            return BUILDER
+        plain = _NO_NAME.sub("-", said.lower()).strip("._-")[: ids.LONGEST_NAME] or BUILDER
+        if plain not in ROLES:
+            line = field.line if field else step.line
+            problem = f"{quoted(said)} is no Agent Type that is known"
+            self.found.append(warning(line, problem, nearest(plain, ROLES)))
+        return plain
+
+    def _test(self, step: Step) -> str | None:
+        """What `Validate` says: commands, no tests at all, or those of the plan."""
+        field = step.get("validate")
+        if field is None:
+            return None
+        said = plan_words.block_commands([field.start, *field.more])
+        said = [*plan_words.commands(field.value), *plan_words.block_commands(field.more)] or said
+        if said:
+            return plan_words.script(said)
+        answer = plan_words.yes_or_no(field.value)
+        if answer is False or plan_words.is_none(field.value):
+            return ""
+        if answer is None:
+            problem = f"{quoted(field.value)} is no command"
+            self.found.append(warning(field.line, problem, _BACKTICKS))
+        return None
+
+    def _prompt(self, step: Step) -> str:
+        """What the agent is told: the task as it stands, and what is around it."""
+        member = member_of(step, self.team)
+        field = step.get("assigned to")
+        if field and self.team and member is None and not plan_words.is_none(field.value):
+            problem = f"there is no team member {quoted(unmarked(field.value))}"
+            self.found.append(warning(field.line, problem, nearest(field.value, self.team)))
+        context = step.get("context files")
+        files = plan_words.listed_files(context) if context else []
+        kept = [each for each in step.fields.values() if each.key not in _TAKEN]
+        said = "\n".join(body([each.start, *each.more]) for each in kept)
+        told = [
+            step.title,
+            member.told if member else "",
+            f"What all of this is for: {self.objective}" if self.objective else "",
+            "Read first:\n" + "\n".join(f"- {each}" for each in files) if files else "",
+            body(step.rest),
+            said,
+        ]
+        return "\n\n".join(part for part in told if part.strip())

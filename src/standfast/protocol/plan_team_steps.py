@@ -1,0 +1,153 @@
+"""The tasks of a team plan as they stand: a heading, keys, and all other lines. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast.errors import BadName
+from standfast.protocol import ids, plan_words
+from standfast.protocol.plan_findings import Finding, quoted, warning
+from standfast.protocol.plan_markdown import fields, first_word, unmarked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from standfast.protocol.plan_markdown import Block, Field, Line
+
+TASKS = ("step by step tasks", "step by step task list", "tasks")
+TEAM = ("team orchestration", "team members", "spawn waves")
+SECTIONS = frozenset(
+    (
+        *TASKS, *TEAM, "task description", "objective", "project directory", "relevant files",
+        "acceptance criteria", "validation commands", "project topology", "notes", "solution",
+        "implementation phases", "problem statement", "parallelism mode",
+    )
+)  # fmt: skip
+INNER = ("notes", "acceptance criteria")  # headings that a task may have as well
+KEYS = frozenset(
+    (
+        "task id", "id", "depends on", "dependencies", "assigned to", "agent type", "parallel",
+        "build unit", "validate", "spawn wave", "wave", "context files", "verify", "expected",
+        "behavioral", "retries",
+    )
+)  # fmt: skip
+_NUMBERED = re.compile(
+    r"(?:task|step)?\s*#?([0-9]{1,4})\s*(?:[.):—\u2013-]+\s*|\s+|$)", re.IGNORECASE
+)
+_RANGE = re.compile(
+    r"(?:tasks?|steps?)?\s*([0-9]{1,4})\s*(?:-|\u2013|to)\s*([0-9]{1,4})", re.IGNORECASE
+)
+_NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class Step(NamedTuple):
+    """A task as it stands: its heading, its keys, and all other lines."""
+
+    number: str
+    title: str
+    name: str
+    line: int
+    fields: Mapping[str, Field]
+    rest: list[Line]
+
+    def get(self, *keys: str) -> Field | None:
+        """The first of these keys that it has."""
+        return next((self.fields[key] for key in keys if key in self.fields), None)
+
+
+def steps_of(blocks: Sequence[Block], found: list[Finding]) -> list[Step]:
+    """A heading with a number or a Task ID begins a task; others go on with the one before."""
+    made: list[Step] = []
+    levels: list[int] = []
+    for block in blocks:
+        got, rest = fields(block.lines, KEYS)
+        number = _NUMBERED.match(block.name)
+        has_id = any(each.key in ("task id", "id") for each in got)
+        if block.key not in TASKS and (number or has_id):
+            made.append(_step(block, number, got, rest, found))
+            levels.append(block.level)
+        elif not any(line.text.strip() for line in block.lines):
+            continue
+        elif block.key in TASKS:
+            found.append(warning(block.line + 1, "words before the first task are not read"))
+        elif made and block.level > levels[-1]:
+            made[-1].rest.extend(block.lines)
+        else:
+            found.append(warning(block.line, f"{quoted(block.name)} is no task: it has no Task ID",
+                                 "Nothing of it is read."))  # fmt: skip
+    return made
+
+
+def outside(blocks: Sequence[Block], inside: Sequence[Block]) -> list[Finding]:
+    """Tasks that nobody would find: no plan is read by half."""
+    seen = {block.line for block in inside}
+    return [
+        Finding(block.line, f"{quoted(block.name)} does not stand under Step by Step Tasks",
+                "Move it.")
+        for block in blocks
+        if block.line not in seen
+        and any(field.key == "task id" for field in fields(block.lines, KEYS)[0])
+    ]  # fmt: skip
+
+
+def _step(
+    block: Block,
+    number: re.Match[str] | None,
+    got: list[Field],
+    rest: list[Line],
+    found: list[Finding],
+) -> Step:
+    title = block.name[number.end() :].strip() if number else block.name
+    by_key: dict[str, Field] = {}
+    for field in got:
+        if field.key in by_key:
+            first = by_key[field.key].line
+            problem = f"{quoted(field.name)} stands twice in this task; first in line {first}"
+            found.append(Finding(field.line, problem))
+        by_key.setdefault(field.key, field)
+        if field.key not in KEYS:
+            problem = f"{quoted(field.name)} is not a key of a task"
+            found.append(warning(field.line, problem, "It goes into the prompt as it is."))
+    said = by_key.get("task id") or by_key.get("id")
+    name = _name(said.value if said else "", said.line if said else block.line, title, found)
+    return Step(number[1] if number else "", title or name, name, block.line, by_key, rest)
+
+
+def _name(said: str, line: int, title: str, found: list[Finding]) -> str:
+    """The Task ID; a task without one is named by its heading."""
+    plain = unmarked(said)
+    if not plain:
+        plain = _NO_NAME.sub("-", title.lower())[: ids.LONGEST_NAME].strip("._-") or "task"
+        found.append(warning(line, f"the task has no Task ID; it is called {quoted(plain)}"))
+    try:
+        return ids.name(plain, what="the Task ID")
+    except BadName as error:
+        found.append(Finding(line, error.problem, error.remedy))
+        return plain
+
+
+def after_of(step: Step, steps: list[Step]) -> dict[str, int]:
+    """What a task waits for, with the line; a name that leads nowhere stays as it is."""
+    field = step.get("depends on", "dependencies")
+    found: dict[str, int] = {}
+    for line, each in plan_words.parts(field) if field else ():
+        for name in resolve(each, steps) or [each]:
+            found.setdefault(name, line)
+    return found
+
+
+def resolve(said: str, steps: list[Step]) -> list[str]:
+    """The tasks that are meant: by id, by number, by a range of numbers."""
+    by_id = {step.name.lower(): step.name for step in steps}
+    by_number = {step.number: step.name for step in steps if step.number}
+    for word in (said, first_word(said)):
+        if word.lower() in by_id:
+            return [by_id[word.lower()]]
+    several = _RANGE.fullmatch(said)
+    if several:
+        numbers = range(int(several[1]), int(several[2]) + 1)
+        return [by_number[str(each)] for each in numbers if str(each) in by_number]
+    number = _NUMBERED.match(said)
+    found = by_number.get(number[1]) if number else None
+    return [found] if found else []

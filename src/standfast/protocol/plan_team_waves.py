@@ -1,0 +1,78 @@
+"""In which wave each task of a team plan is done. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from standfast.protocol import plan_words
+from standfast.protocol.plan_findings import Finding, quoted, warning
+from standfast.protocol.plan_markdown import section, unmarked
+from standfast.protocol.plan_numbers import whole
+from standfast.protocol.plan_team_steps import SECTIONS, Step, after_of, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from standfast.protocol.plan_markdown import Block
+    from standfast.protocol.plan_members import Member
+
+_WAVE = re.compile(r"(?i:wave)\s+([0-9]{1,4})\b[\s:]*")
+_DASH = re.compile(r"\s(?:-|--|—|\u2013)\s")
+
+
+def listed(blocks: Sequence[Block], steps: list[Step], found: list[Finding]) -> dict[str, int]:
+    """The waves of tasks by `Wave N: teammates - tasks`; without tasks, all that these do."""
+    waves: dict[str, int] = {}
+    for block in section(blocks, ("spawn waves",), SECTIONS):
+        for line in block.lines:
+            words = unmarked(line.words)
+            said = None if line.fenced else _WAVE.match(words)
+            if said is None:
+                continue
+            who, _, what = _DASH.sub("\n", words[said.end() :], count=1).partition("\n")
+            for each in plan_words.apart(what or who):
+                known = resolve(each, steps) or _done_by(each, steps)
+                waves |= {name: int(said[1]) for name in known if what or name not in waves}
+                if not known:
+                    problem = f"{quoted(each)} is neither a task nor a teammate who has one"
+                    found.append(warning(line.number, problem))
+    return waves
+
+
+def _done_by(name: str, steps: list[Step]) -> list[str]:
+    """The tasks that a teammate is assigned to."""
+    given = ((step, step.get("assigned to")) for step in steps)
+    return [step.name for step, who in given if who and unmarked(who.value).lower() == name.lower()]
+
+
+def waves_of(
+    steps: list[Step], team: Mapping[str, Member], listed: Mapping[str, int], found: list[Finding]
+) -> dict[str, int]:
+    """The wave of each task: its own word, else the list's, else its teammate's."""
+    waves: dict[str, int] = {}
+    for step in steps:
+        own = whole(step.get("spawn wave", "wave"), 1, 1_000, found)
+        member = member_of(step, team)
+        theirs = listed.get(step.name) or (member.wave if member else None)
+        if own is not None and step.name in listed and listed[step.name] != own:
+            field = step.get("spawn wave", "wave")
+            line = field.line if field else step.line
+            problem = f"the list of waves puts {quoted(step.name)} into wave {listed[step.name]}"
+            found.append(warning(line, problem, f"It goes into wave {own}, as it says here."))
+        wave = own or theirs
+        if wave is not None:
+            waves[step.name] = wave
+    for step in steps if waves else ():
+        if step.name not in waves:
+            before = [waves[each] for each in after_of(step, steps) if each in waves]
+            waves[step.name] = max(before, default=min(waves.values()))
+            problem = f"{quoted(step.name)} has no Spawn Wave; it goes into {waves[step.name]}"
+            found.append(warning(step.line, problem))
+    return waves
+
+
+def member_of(step: Step, team: Mapping[str, Member]) -> Member | None:
+    """Who does a task, if that is a member of the team."""
+    said = step.get("assigned to")
+    return team.get(unmarked(said.value).lower()) if said else None

@@ -1,0 +1,113 @@
+"""Values of Markdown plans: nothing, names, files, commands, yes or no. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from standfast.protocol.plan_markdown import unbulleted, unmarked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from standfast.protocol.plan_markdown import Field, Line
+
+_NONE = frozenset(
+    ("", "-", "--", "—", "\u2013", "none", "n/a", "na", "nil", "null", "nothing", "tbd", "no one")
+)
+_YES, _NO = frozenset(("yes", "true", "y")), frozenset(("no", "false", "n"))
+_APART = re.compile(r"[,;]|<br ?/?>|\s&\s|\s\+\s|\band\b|\n")
+_BREAK = re.compile(r"<br ?/?>")
+_CODE = re.compile(r"`([^`\n]+)`")
+_REMARK = re.compile(r"\([^()]*\)")
+_FILES_APART = re.compile(r"[,;]|<br ?/?>")
+_WORD = re.compile(r"[\s(:]")
+_PROMPT = "$ "
+
+
+def is_none(value: str) -> bool:
+    """Whether a value says that there is none: `(none …)`, `None.`, `n/a`, a dash."""
+    plain = unmarked(value).strip(" .").lower()
+    return plain in _NONE or plain.startswith(("(none", "none ", "none,", "none(", "none;", "n/a "))
+
+
+def yes_or_no(value: str) -> bool | None:
+    """True or False if the first word says so."""
+    first = _WORD.split(unmarked(value).strip().lower(), maxsplit=1)[0].strip(" .,;")
+    return True if first in _YES else False if first in _NO else None
+
+
+def parts(field: Field) -> Iterator[tuple[int, str]]:
+    """What a field lists, beside it and below it, each with its line."""
+    if not is_none(field.value):
+        yield from ((field.line, each) for each in apart(field.value))
+    for line in field.more:
+        if not line.fenced and not is_none(line.words):
+            yield from ((line.number, each) for each in apart(line.words))
+
+
+def apart(value: str) -> list[str]:
+    """What a value lists, without marks; a remark in round brackets belongs to none of them."""
+    bare = _REMARK.sub(" ", value)
+    return [plain for each in _APART.split(bare) if (plain := unmarked(each).strip(" ."))]
+
+
+def files(value: str) -> list[str]:
+    """The files that a value lists: what stands in backticks, else what is between commas."""
+    code = _CODE.findall(value)
+    if code:
+        return [each.strip() for each in code]
+    bare = _REMARK.sub(" ", value)
+    return [plain for each in _FILES_APART.split(bare) if (plain := each.strip())]
+
+
+def commands(value: str) -> list[str]:
+    """The commands in backticks, in the order in which they stand."""
+    return [each.strip() for each in _CODE.findall(value) if each.strip()]
+
+
+def cell_commands(value: str) -> list[str]:
+    """The commands of a cell: those in backticks, else the lines as they are."""
+    if is_none(value):
+        return []
+    code = commands(value)
+    return code or [each.strip() for each in _BREAK.split(value) if each.strip()]
+
+
+def block_commands(lines: Sequence[Line]) -> list[str]:
+    """The commands of a list: each fence as it stands, each item's first backticks."""
+    found: list[str] = []
+    fence: list[str] = []
+    for line in lines:
+        if line.fenced:
+            fence.append(line.text)
+            continue
+        found += _fence(fence)
+        fence = []
+        found += commands(unbulleted(line.text))[:1]
+    return found + _fence(fence)
+
+
+def _fence(lines: list[str]) -> list[str]:
+    """What stands between the marks of one fence or several; `$ ` before a command is no part."""
+    inside = [line for line in lines if not line.strip().startswith(("```", "~~~"))]
+    plain = [line.strip().removeprefix(_PROMPT) if line.strip().startswith(_PROMPT) else line
+             for line in inside]  # fmt: skip
+    text = "\n".join(line.rstrip() for line in plain).strip("\n")
+    return [text] if text.strip() else []
+
+
+def script(lines: Sequence[str]) -> str:
+    """Several commands as one that ends with the first that fails."""
+    once = list(dict.fromkeys(lines))
+    if len(once) == 1 and "\n" not in once[0]:
+        return once[0]
+    return "\n".join(["set -e", *once]) if once else ""
+
+
+def listed_files(field: Field) -> list[str]:
+    """The files that a field lists, beside it and below it."""
+    found = [] if is_none(field.value) else files(field.value)
+    for line in field.more:
+        found += [] if line.fenced or is_none(line.words) else files(line.words)
+    return found
