@@ -42,6 +42,7 @@ echo "$STANDFAST_TASK: done" | tee -a "$STANDFAST_LANE.txt"; sleep 0.2
 """
 _SUPERVISOR = b"standfast.effects.supervisor"
 _LONGEST_S = 150.0
+_WORDS = 2000  # of what went wrong
 
 
 class Demo:
@@ -49,7 +50,7 @@ class Demo:
 
     def __init__(self, folder: str, seed: int) -> None:
         self.repo, self.ledger = os.path.join(folder, "repo"), os.path.join(folder, "ledger")
-        self._config = os.path.join(folder, "config")
+        self._config, self._said = os.path.join(folder, "config"), os.path.join(folder, "said")
         self._random = random.Random(seed)
         self.stage = RunStage(self)
         self.kills: list[str] = []
@@ -105,21 +106,22 @@ class Demo:
         known = {"XDG_CONFIG_HOME": self._config, "XDG_STATE_HOME": self._config}
         people = {f"GIT_{who}_{what}": "demo@example.com" if what == "EMAIL" else "demo"
                   for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}  # fmt: skip
-        return subprocess.Popen(
-            [sys.executable, "-m", "standfast", *words],
-            cwd=self.repo,
-            env={**os.environ, **known, **people},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        with open(self._said, "ab") as said:
+            return subprocess.Popen(
+                [sys.executable, "-m", "standfast", *words],
+                cwd=self.repo,
+                env={**os.environ, **known, **people},
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+            )
 
     def _live(self, words: list[str]) -> bool:
         """One life of the orchestrator; whether it was cut short."""
         life = self._call(*words)
         self.stage.life(words)
-        strike = time.monotonic() + self._random.uniform(0.4, 3.0)
+        strike = time.monotonic() + self._random.uniform(0.6, 4.0)
         while life.poll() is None:
             self.stage.draw()
             time.sleep(0.1)
@@ -128,10 +130,13 @@ class Demo:
                 self.kills.append(victim)
                 self.stage.killed(victim)
                 if victim == "a supervisor":
-                    strike = time.monotonic() + self._random.uniform(0.4, 3.0)
+                    strike = time.monotonic() + self._random.uniform(0.6, 4.0)
             if time.monotonic() > self._until:
                 os.killpg(life.pid, signal.SIGKILL)
                 return False
+        if life.returncode > 0:
+            with open(self._said, encoding="utf-8", errors="replace") as said:
+                self.stage.broken(said.read()[-_WORDS:])
         return life.returncode < 0
 
     def _kill(self, life: subprocess.Popen[bytes]) -> str:
@@ -164,7 +169,7 @@ class Demo:
 
 def plan() -> str:
     """The plan, as a person would write it."""
-    lines = ["run: night", "test: ls *.txt", "lanes:"]
+    lines = ["run: night", "test: git diff --check HEAD", "lanes:"]
     for lane, after in _LANES.items():
         lines += [f"  {lane}:", f"    after: [{', '.join(after)}]"] if after else [f"  {lane}:"]
         lines.append("    tasks:")

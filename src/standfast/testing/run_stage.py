@@ -68,6 +68,10 @@ class RunStage:
         """Somebody was killed."""
         self._tell(f"kill -9  {victim}", "bold red")
 
+    def broken(self, words: str) -> None:
+        """The run itself went wrong: that is told, not hidden."""
+        self._tell(f"the run ended by itself:\n{words}", "red")
+
     def _tell(self, words: str, style: str) -> None:
         line = Text(f"{time.monotonic() - self._began:5.1f} s  {words}", style=style)
         self._events.append(line)

@@ -68,6 +68,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
             Command("reap", "end what runs left running"),
             Command("settle", "say what became of a command whose end nobody saw"),
             Command("journal", "verify, repair, export or trim the journal; what was written over"),
+            Command("demo", "watch a run being killed with -9, and nothing happen twice"),
             Command("off", "hooks leave this repository alone"),
             Command("on", "hooks record and brief again"),
             Command("forget", "never list or inject a session again"),
