@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from standfast import errors, lane_errors
+from standfast import errors, lane_errors, plan_errors
 from standfast.errors import StandfastError
 from standfast.surfaces.cli import frame
 from standfast.surfaces.cli.screen import Screen, error_lines, json_line
@@ -220,7 +220,7 @@ def test_error_has_code_remedy_and_its_own_exit_status(
 def all_errors() -> list[type[StandfastError]]:
     return [
         found
-        for found in {**vars(errors), **vars(lane_errors)}.values()
+        for found in {**vars(errors), **vars(lane_errors), **vars(plan_errors)}.values()
         if isinstance(found, type)
         and issubclass(found, StandfastError)
         and found is not StandfastError

@@ -5,9 +5,9 @@ import os
 import sys
 from pathlib import Path
 
-from standfast import config, errors, lane_errors
+from standfast import config, errors, lane_errors, plan_errors
 from standfast.errors import StandfastError
-from standfast.protocol import checkpoint_fields, resumption_schema
+from standfast.protocol import checkpoint_fields, plan_schema, resumption_schema
 from standfast.surfaces.cli import frame
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -53,7 +53,7 @@ def all_errors() -> list[type[StandfastError]]:
     """The classes in the order of their codes."""
     found = (
         value
-        for value in {**vars(errors), **vars(lane_errors)}.values()
+        for value in {**vars(errors), **vars(lane_errors), **vars(plan_errors)}.values()
         if isinstance(value, type) and issubclass(value, StandfastError)
     )
     return sorted((e for e in found if e is not StandfastError), key=lambda error: error.code)
@@ -94,6 +94,11 @@ def checkpoints() -> str:
     return json.dumps(checkpoint_fields.schema(), indent=2) + "\n"
 
 
+def plan() -> str:
+    """The JSON Schema of plans in YAML, for editors."""
+    return json.dumps(plan_schema.PLAN, indent=2, ensure_ascii=False) + "\n"
+
+
 PAGES = {
     "commands.md": commands,
     "errors.md": error_table,
@@ -101,6 +106,7 @@ PAGES = {
     "resumption.md": lambda: resumption_page.page(NOTE),
     "resumption.schema.json": resumption_schema_text,
     "checkpoints.schema.json": checkpoints,
+    "plan.schema.json": plan,
     "../reliability.md": reliability.page,
     "../crash-matrix.md": matrix_page.page,
 }

@@ -148,6 +148,20 @@ def _any_of(value: object, schema: Schema, path: Path) -> Iterator[Fault]:
         yield from faults[0]
 
 
+def _one_of(value: object, schema: Schema, path: Path) -> Iterator[Fault]:
+    """Alternatives that say which keys are needed: one of them, and no two."""
+    faults = [list(check(value, each, path)) for each in schema["oneOf"]]
+    fitting = sum(not each for each in faults)
+    if fitting != 1:
+        keys = " or ".join(key for each in schema["oneOf"] for key in each["required"])
+        yield Fault(path, f"needs {'only one' if fitting else 'one'} of {keys}", "Write one.")
+
+
+def _property_names(value: object, schema: Schema, path: Path) -> Iterator[Fault]:
+    for key in value if isinstance(value, dict) else ():
+        yield from check(key, schema["propertyNames"], (*path, key))
+
+
 def _enum(value: object, schema: Schema, path: Path) -> Iterator[Fault]:
     if value not in schema["enum"]:
         problem = f"is `{one_line(str(value), _SHOWN)}`, which it cannot be"
@@ -176,10 +190,14 @@ _KEYWORDS: Mapping[str, _Check] = {
     "additionalProperties": _others,
     "items": _items,
     "anyOf": _any_of,
+    "oneOf": _one_of,
+    "propertyNames": _property_names,
     "enum": _enum,
     "pattern": _pattern,
     "minimum": _bound("minimum", operator.ge, "below"),
     "maximum": _bound("maximum", operator.le, "above"),
+    "exclusiveMinimum": _bound("exclusiveMinimum", operator.gt, "not above"),
+    "minProperties": _bound("minProperties", lambda value, least: len(value) >= least, "under"),
     "minItems": _bound("minItems", lambda value, least: len(value) >= least, "shorter than"),
     "minLength": _bound("minLength", lambda value, least: len(value) >= least, "shorter than"),
 }

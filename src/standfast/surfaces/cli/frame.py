@@ -56,6 +56,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
             Command("resumption", "where the work is, so that any session can resume it"),
             Command("gate", "the scores of a quality gate, and what follows from them"),
             Command("checkpoint", "how far each lane of a run is, to resume or roll back"),
+            Command("plan", "what a run is to do: check it, show it, trust its commands"),
             Command("lane", "run one lane to its merge, resume it, or roll it back"),
             Command("live-state", "which session of a workflow is the live one"),
         ),

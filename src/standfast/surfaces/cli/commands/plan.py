@@ -1,0 +1,135 @@
+"""`standfast plan`: what a run is to do, checked, shown, and trusted, before any of it is run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from standfast import clock, xdg
+from standfast.errors import WrongUsage
+from standfast.files import homes
+from standfast.protocol import plan_waves, plan_writing
+from standfast.protocol.plan_commands import commands
+from standfast.protocol.plan_findings import errors
+from standfast.protocol.runners import KINDS
+from standfast.protocol.text import printable
+from standfast.run import plan_file, trust
+from standfast.surfaces.cli import consent, persons, plan_shown
+from standfast.surfaces.cli.screen import json_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from standfast.protocol.plan_commands import Command
+    from standfast.run.plan_file import Loaded
+    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.frame import Parser
+
+
+def configure(parser: Parser) -> None:
+    """What to do, and with which plan."""
+    parser.mixed = True
+    parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
+    parser.add_argument("file", metavar="FILE", help="a plan in YAML or Markdown")
+    parser.add_argument("--mermaid", action="store_true", help="show: as a Mermaid flowchart")
+    parser.add_argument("--yes", action="store_true", help="trust: without asking")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Read the plan, and do it."""
+    if arguments.mermaid and arguments.action != "show":
+        raise WrongUsage("--mermaid is for `show`")
+    if arguments.yes and arguments.action != "trust":
+        raise WrongUsage("--yes is for `trust`")
+    return _ACTIONS[arguments.action](context, arguments, load(context, arguments.file))
+
+
+def load(context: Context, file: str) -> Loaded:
+    """The plan that was named, from where the command was called."""
+    own = getattr(context.config, "runners", None) or {}
+    path = os.path.join(context.directory, file)
+    loaded = plan_file.load(path, context.place.root, runners=(*KINDS, *own))
+    return loaded._replace(file=file)
+
+
+def _check(context: Context, _arguments: argparse.Namespace, loaded: Loaded) -> int:
+    """Everything that is to be said of a plan, with its lines."""
+    wrong = bool(errors(loaded.findings))
+    if context.json:
+        found = [{"file": loaded.file, **each._asdict()} for each in loaded.findings]
+        kind = loaded.plan.kind if loaded.plan else None
+        print(json_line({"file": loaded.file, "valid": not wrong, "kind": kind,
+                         "findings": found}))  # fmt: skip
+        return int(wrong)
+    _tell(context, loaded)
+    if loaded.plan is not None:
+        word = context.screen.paint("good", "good")
+        print(printable(f"{loaded.file}: ") + f"{word}, {plan_shown.counted(loaded.plan)}")
+    return int(wrong)
+
+
+def _tell(context: Context, loaded: Loaded) -> None:
+    for each in loaded.findings:
+        mark = "" if each.is_error else context.screen.paint("warning: ", "dim")
+        print(f"{printable(loaded.file)}:{each.line}: {mark}{printable(str(each))}")
+
+
+def _show(context: Context, arguments: argparse.Namespace, loaded: Loaded) -> int:
+    """Waves, lanes and dependencies."""
+    if loaded.plan is None:
+        return _check(context, arguments, loaded)
+    if context.json:
+        waves = [each._asdict() for each in plan_waves.waves(loaded.plan)]
+        print(json_line({"file": loaded.file, "kind": loaded.plan.kind,
+                         "plan": plan_writing.native(loaded.plan), "waves": waves}))  # fmt: skip
+    elif arguments.mermaid:
+        print(plan_shown.mermaid(loaded.plan))
+    else:
+        print(plan_shown.tree(loaded.plan, context.screen))
+    return 0
+
+
+def _trust(context: Context, arguments: argparse.Namespace, loaded: Loaded) -> int:
+    """Show every command, then remember that a person has seen them and agrees."""
+    persons.refuse_agents(context)
+    found = commands(loaded.need())
+    home, repository = xdg.state_home(context.environ), homes.main_root(context.place)
+    known = trust.is_trusted(home, repository, loaded)
+    if not context.json:
+        print("\n".join(_shown(context, each) for each in found) or _NOTHING)
+    agreed = known or not found or _agrees(context, arguments, loaded)
+    if agreed and found and not known:
+        by, at = persons.who(context, None), clock.rfc3339(clock.now_us())
+        trust.trust(home, repository, loaded, at=at, by=by)
+    if context.json:
+        print(json_line({"file": loaded.file, "trusted": agreed, "fingerprint": loaded.fingerprint,
+                         "commands": [each._asdict() for each in found]}))  # fmt: skip
+    elif found:
+        word = "Trusted, as long as it stays as it is" if agreed else "Not trusted"
+        print(printable(f"{word}: {loaded.file}"))
+    return int(not agreed)
+
+
+_NOTHING = "The plan has no commands of its own: there is nothing to trust."
+
+
+def _agrees(context: Context, arguments: argparse.Namespace, loaded: Loaded) -> bool:
+    """Whether a person says so, now or by `--yes`; `--json` alone only looks."""
+    if arguments.yes or context.json:
+        return bool(arguments.yes)
+    if not sys.stdin.isatty():
+        raise WrongUsage("nobody is there to be asked", remedy="--yes trusts it without asking.")
+    return consent.ask(f"May these be run on this machine, for {printable(loaded.file)}?")
+
+
+def _shown(context: Context, command: Command) -> str:
+    """A command with its place and all of its lines."""
+    head = f"line {command.line}: {command.what}"
+    head += f" of {command.whose}" if command.whose else ""
+    text = command.text or f"the file {command.file}"
+    lines = printable(text, keep_newlines=True).rstrip("\n").split("\n")
+    return "\n".join([context.screen.paint(head, "strong"), *(f"    {line}" for line in lines)])
+
+
+_ACTIONS = {"check": _check, "show": _show, "trust": _trust}

@@ -1,0 +1,105 @@
+"""A plan as people see it: a tree of phases, waves and lanes, or a drawing for Mermaid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.protocol import plan_waves
+from standfast.protocol.plan import BUILDER, ONLY_TASK
+from standfast.protocol.text import one_line, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from standfast.protocol.plan import Lane, Phase, Plan, Task
+    from standfast.surfaces.cli.screen import Screen
+
+_LONGEST = 100
+Node = tuple[str, list["Node"]]  # a line, and what hangs below it
+
+
+def counted(plan: Plan) -> str:
+    """How much there is: `2 phases, 3 waves, 3 lanes`."""
+    numbers = (len(plan.phases), len(plan_waves.waves(plan)), sum(1 for _ in plan.lanes()))
+    words = zip(numbers, ("phase", "wave", "lane"), strict=True)
+    return ", ".join(f"{number:,} {word}{'' if number == 1 else 's'}" for number, word in words)
+
+
+def tree(plan: Plan, screen: Screen) -> str:
+    """Phases, their waves, their lanes, and what each lane waits for, owns and does."""
+    head = f"{screen.paint(plan.run, 'strong')}: {counted(plan)}"
+    lines = [head]
+    for phase in plan.phases:
+        title = f" {printable(phase.title)}" if phase.title else ""
+        lines.append(f"{screen.paint(phase.name, 'strong')}{title}")
+        nodes = _phase(phase, screen)
+        lines += _drawn(nodes, screen, "") if screen.draws else _plain(nodes, 1)
+    return "\n".join(lines)
+
+
+def _phase(phase: Phase, screen: Screen) -> list[Node]:
+    lanes = {lane.name: lane for lane in phase.lanes}
+    layers = plan_waves.layers(plan_waves.lane_graph(phase))
+    made: list[Node] = [
+        (f"wave {number}", [_lane(lanes[name], screen) for name in names])
+        for number, names in enumerate(layers, 1)
+    ]
+    gates = [f"gate {gate.name}: {gate.role}, {gate.least}" for gate in phase.gates]
+    return [*made, *((each, []) for each in gates)]
+
+
+def _lane(lane: Lane, screen: Screen) -> Node:
+    after = screen.paint(f"  after {', '.join(lane.after)}", "dim") if lane.after else ""
+    below: list[Node] = []
+    if lane.owns:
+        below.append((f"owns {printable(', '.join(lane.owns))}", []))
+    (first, *others) = lane.tasks
+    if not others and first.name == ONLY_TASK:
+        said = f"  {one_line(first.prompt or first.prompt_file, _LONGEST)}"
+        return f"{screen.paint(lane.name, 'good')}{after}{said}", below
+    below += [(_task(task), []) for task in lane.tasks]
+    return f"{screen.paint(lane.name, 'good')}{after}", below
+
+
+def _task(task: Task) -> str:
+    facts = [f"after {', '.join(task.after)}"] if task.after else []
+    facts += [task.role] if task.role != BUILDER else []
+    facts += [f"by {task.runner}"] if task.runner else []
+    said = f" ({'; '.join(facts)})" if facts else ""
+    return f"{task.name}{printable(said)}  {one_line(task.prompt or task.prompt_file, _LONGEST)}"
+
+
+def _drawn(nodes: list[Node], screen: Screen, before: str) -> Iterator[str]:
+    for number, (line, below) in enumerate(nodes, 1):
+        is_last = number == len(nodes)
+        yield f"{screen.paint(before + ('└─ ' if is_last else '├─ '), 'dim')}{line}"
+        yield from _drawn(below, screen, before + ("   " if is_last else "│  "))
+
+
+def _plain(nodes: list[Node], depth: int) -> Iterator[str]:
+    for line, below in nodes:
+        yield f"{'  ' * depth}{line}"
+        yield from _plain(below, depth + 1)
+
+
+def mermaid(plan: Plan) -> str:
+    """A flowchart: lanes in the boxes of their phases, an arrow from whom one waits for."""
+    lines = ["flowchart LR"]
+    number = {(phase.name, lane.name): f"L{at}" for at, (phase, lane) in enumerate(plan.lanes(), 1)}
+    for at, phase in enumerate(plan.phases, 1):
+        lines.append(f'  subgraph F{at}["{_label(f"{phase.name} {phase.title}".strip())}"]')
+        lines += [f'    {number[phase.name, lane.name]}["{lane.name}"]' for lane in phase.lanes]
+        lines.append("  end")
+    for phase, lane in plan.lanes():
+        for said in lane.after:
+            where, slash, name = said.rpartition("/")
+            before = number[where if slash else phase.name, name]
+            lines.append(f"  {before} --> {number[phase.name, lane.name]}")
+    lines += [f"  F{at} --> F{at + 1}" for at in range(1, len(plan.phases))]
+    return "\n".join(lines)
+
+
+def _label(text: str) -> str:
+    """Words in which Mermaid finds no marks of its own."""
+    plain = one_line(text, _LONGEST).replace("#", "#35;")
+    return plain.replace('"', "#quot;").replace("<", "#lt;").replace("`", "'")
