@@ -65,7 +65,8 @@ def test_project_file_may_never_name_a_command(home: Path, project: Path) -> Non
 def test_every_setting_that_runs_or_drops_something_is_closed_to_projects() -> None:
     closed = [key.name for key in config.KEYS if not key.project]
     kept = ["git", "keep_days", "keep_mb"]
-    assert closed == [*kept, "context_window", "reinject_tokens", "guard_resumption"]
+    agents = ["context_window", "reinject_tokens", "guard_resumption", "runner", "runners"]
+    assert closed == [*kept, *agents]
     assert not [key.name for key in config.KEYS if key.variable and key.name.startswith("guard")]
 
 

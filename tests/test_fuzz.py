@@ -55,6 +55,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "run/launching.py:_see_to_end",
         "wake/delivery.py:give",
     ),
+    "it only says what others must have": ("protocol/runners.py:Client.read",),
     "it loads code of ours, which nobody else may write": (
         "clients/bundle.py:is_current",
         "clients/bundled.py:Bundled.exec_module",

@@ -6,6 +6,7 @@ well without having changed anything. No flag is ever added for that: it is the 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.protocol.runner_words import get, text
@@ -117,7 +118,7 @@ _ASKED: Mapping[str, Callable[[Sequence[str], Settings], Finding | None]] = {
 def _value(flags: Sequence[str], *names: str) -> str:
     """The value of a flag, given as `--flag value` or `--flag=value`; the last one holds."""
     found = ""
-    for word, following in zip(flags, (*flags[1:], ""), strict=True):
+    for word, following in pairwise((*flags, "")):
         flag, equals, value = word.partition("=")
         if flag in names:
             found = value if equals else following

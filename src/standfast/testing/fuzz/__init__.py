@@ -20,6 +20,7 @@ from standfast.testing.fuzz import (
     recorded,
     resumption,
     roles,
+    runners,
     sections,
     told,
 )
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     *(documents, sections, contexts, roles, recorded),
-    *(told, agents, checkpoints, resumption, orchestration, lanes, outside),
+    *(told, agents, checkpoints, resumption, orchestration, lanes, runners, outside),
 )
 TARGETS: Mapping[str, Target] = {
     target.name: target for module in _MODULES for target in module.TARGETS

@@ -21,7 +21,14 @@ from standfast.testing.rig import RigError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACKAGE = "@anthropic-ai/claude-code"
+CLAUDE = "claude"
+PACKAGES = {
+    CLAUDE: "@anthropic-ai/claude-code",
+    "codex": "@openai/codex",
+    "gemini": "@google/gemini-cli",
+    "opencode": "opencode-ai",
+}
+PINNED = {CLAUDE: "2.1.325", "codex": "0.166.0", "gemini": "0.61.0", "opencode": "1.18.33"}
 NPM_TIMEOUT_S = 600
 VERSION_TIMEOUT_S = 60
 
@@ -51,39 +58,40 @@ def cache_folder() -> str:
 CACHE = cache_folder()  # at import: tests pin the environment to a world without it
 
 
-def install(version: str, *, cache: str = CACHE) -> str:
-    """The path of the `claude` program of *version*, installed if it is not there yet."""
+def install(version: str, *, client: str = CLAUDE, cache: str = CACHE) -> str:
+    """The path of the program of *client* in *version*, installed if it is not there yet."""
     if not _VERSION.fullmatch(version):
         raise InstallFailed(f"{version!r} is no version: three numbers are needed")
-    place = os.path.join(cache, version)
-    program = os.path.join(place, "node_modules", ".bin", "claude")
+    folder = version if client == CLAUDE else f"{client}-{version}"
+    place = os.path.join(cache, folder)
+    program = os.path.join(place, "node_modules", ".bin", client)
     if os.path.exists(program):
         return program
     npm = shutil.which("npm")
     if npm is None:
-        raise NpmMissing(f"npm is not installed, so Claude Code {version} cannot be tried")
+        raise NpmMissing(f"npm is not installed, so {client} {version} cannot be tried")
     os.makedirs(cache, exist_ok=True)
-    with _one_installer(cache, version):
+    with _one_installer(cache, folder):
         if not os.path.exists(program):
-            _install_beside(npm, version, place)
+            _install_beside(npm, client, version, place)
     return program
 
 
 @contextmanager
-def _one_installer(cache: str, version: str) -> Iterator[None]:
-    with open(os.path.join(cache, f".{version}.lock"), "wb") as lock:
+def _one_installer(cache: str, folder: str) -> Iterator[None]:
+    with open(os.path.join(cache, f".{folder}.lock"), "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _install_beside(npm: str, version: str, place: str) -> None:
+def _install_beside(npm: str, client: str, version: str, place: str) -> None:
     staging = tempfile.mkdtemp(prefix=f".{version}.", dir=os.path.dirname(place))
     try:
         with open(os.path.join(staging, "package.json"), "w", encoding="utf-8") as file:
             file.write("{}\n")
-        wanted = f"{PACKAGE}@{version}"
+        wanted = f"{PACKAGES[client]}@{version}"
         _run([npm, "install", "--no-audit", "--no-fund", "--loglevel=error", wanted], staging)
-        _check_version(os.path.join(staging, "node_modules", ".bin", "claude"), version)
+        _check_version(os.path.join(staging, "node_modules", ".bin", client), version)
         os.chmod(staging, 0o755)  # whoever else tests in this checkout
         os.rename(staging, place)
     finally:
@@ -92,14 +100,16 @@ def _install_beside(npm: str, version: str, place: str) -> None:
 
 def _check_version(program: str, version: str) -> None:
     """Npm can succeed without the install script that puts the real program in its place."""
-    said = _run([program, "--version"], os.path.dirname(program), VERSION_TIMEOUT_S)
-    if not said.startswith(f"{version} "):
-        raise InstallFailed(f"{PACKAGE}@{version} was installed, but says: {said.strip()[:200]}")
+    with tempfile.TemporaryDirectory() as home:  # some write there when they are only asked
+        said = _run([program, "--version"], os.path.dirname(program), VERSION_TIMEOUT_S, home)
+    if version not in said.split():
+        name = os.path.basename(program)
+        raise InstallFailed(f"{name} {version} was installed, but says: {said.strip()[:200]}")
 
 
-def _run(argv: list[str], folder: str, timeout: int = NPM_TIMEOUT_S) -> str:
+def _run(argv: list[str], folder: str, timeout: int = NPM_TIMEOUT_S, home: str = "") -> str:
     # The real home: npm's own settings are there, also when a test has pinned another.
-    environment = {**os.environ, "HOME": _real_home()}
+    environment = {**os.environ, "HOME": home or _real_home()}
     try:
         ended = subprocess.run(
             argv,

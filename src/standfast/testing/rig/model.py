@@ -153,6 +153,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(answer.data)))
         for name, value in answer.headers.items():
             self.send_header(name, value)
+        if answer.status != OK:
+            self.send_header("connection", "close")  # who asks again finds out whether we are here
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(answer.data)
