@@ -153,7 +153,7 @@ def test_untrusted_plan_is_shown_and_not_run(world: Night) -> None:
     plan = world.plan("test: touch /tmp/never\nlanes: {one: Do it.}\n", trusted=False)
     done = world.call("run", plan)
 
-    assert done.returncode != 0
+    assert done.returncode == 111
     assert "touch /tmp/never" in done.stdout + done.stderr
     assert world.paid().total() == 0
     assert world.call("status").stdout.startswith("Nothing recorded")
@@ -183,7 +183,7 @@ def test_second_call_of_a_run_that_is_taken_on_is_told_who_has_it(world: Night) 
     (world.top / "go").touch()
     going.communicate()
 
-    assert (second.returncode, going.returncode) == (110, 0)
+    assert (second.returncode, going.returncode) == (118, 0)
     assert str(going.pid) in second.stderr
 
 
@@ -191,7 +191,7 @@ def test_changed_plan_is_another_run(world: Night) -> None:
     plan = world.plan(DIAMOND)
     assert world.call("run", plan).returncode == 0
     world.plan(DIAMOND.replace("Build login", "Build logout"))
-    assert world.call("run", plan).returncode == 111
+    assert world.call("run", plan).returncode == 119
 
 
 def test_two_runs_of_one_repository_go_on_beside_each_other(world: Night) -> None:

@@ -179,7 +179,7 @@ class RunBusy(StandfastError):
     """Another process takes this run on."""
 
     code = "SF530"
-    exit_status = 110
+    exit_status = 118
     remedy = "Watch it with `standfast status`, or end it with `standfast stop`."
 
 
@@ -187,7 +187,7 @@ class RunChanged(StandfastError):
     """A run that has begun was called with another plan."""
 
     code = "SF531"
-    exit_status = 111
+    exit_status = 119
     remedy = "Resume the run as it is, or start another with `--run-id`."
 
 

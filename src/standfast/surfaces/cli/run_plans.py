@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from standfast import xdg
 from standfast.errors import WrongUsage
 from standfast.files import homes
 from standfast.git import Git, branches
@@ -14,39 +15,48 @@ from standfast.journal import runs as told
 from standfast.journal.author import Author
 from standfast.journal.runs import Run
 from standfast.lane_errors import LaneBlocked, NothingToStart, RunChanged
+from standfast.plan_errors import PlanUntrusted
 from standfast.protocol import ids, plan_lanes, plan_overlaps
+from standfast.protocol.plan_commands import commands
 from standfast.protocol.plan_lanes import Ground
-from standfast.protocol.text import printable
+from standfast.protocol.runners import takes_script
+from standfast.protocol.text import one_line, printable
 from standfast.redact import redact
-from standfast.run import runners
+from standfast.run import runners, trust
 from standfast.run.starting import base_commit
-from standfast.surfaces.cli import plans
+from standfast.surfaces.cli.commands.plan import load
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from standfast.protocol.lane_spec import Spec
     from standfast.protocol.plan import Plan
+    from standfast.protocol.runners import Runner
+    from standfast.run.plan_file import Loaded
     from standfast.surfaces.cli.context import Context
-    from standfast.surfaces.cli.plans import Read
 
+_WORDS = 200
 _LINES = ("setup", "test", "pr", "pr_probe")
 
 
 def begin(context: Context, arguments: argparse.Namespace) -> Run:
     """The run of a plan: as it was begun, if it was, else as the plan says now."""
-    read = plans.read_good(context, arguments.plan)
-    run_id = ids.run_id(arguments.run_id or read.plan.run)
+    loaded = load(context, arguments.plan)
+    plan = loaded.need()
+    run_id = ids.run_id(arguments.run_id or plan.run)
     known = told.find(context.journal, run_id)
     if known is not None:
-        return _same(known, read)
-    plan = _narrowed(read.plan, arguments)
-    ground = _ground(context, read._replace(plan=plan), run_id, arguments.base)
-    specs = list(plan_lanes.specs(plan, ground))
+        return _same(known, loaded)
+    plan = _narrowed(plan, arguments)
+    found = _runners(context, plan)
+    _refuse_untrusted(context, loaded, plan, found)
+    ground = _ground(context, plan, run_id, arguments.base, found)
+    texts = {file: redact(text) for file, text in loaded.prompts.items()}
+    specs = list(plan_lanes.specs(plan, ground._replace(prompts=texts)))
     _refuse_secrets(specs)
     _look_first(context, plan, specs)
-    made = _run(plan, run_id, specs[0].base, read)
+    made = _run(plan, run_id, specs[0].base, loaded)
     author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
     context.may_write()
     with context.journal.writing() as tx:
@@ -54,9 +64,9 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
     return made
 
 
-def _same(known: Run, read: Read) -> Run:
+def _same(known: Run, loaded: Loaded) -> Run:
     """A run that was begun is resumed as it is: a plan that changed meanwhile is another run."""
-    if known.digest != read.digest:
+    if known.digest != loaded.fingerprint:
         raise RunChanged(
             f"run {known.run_id} was begun from another plan ({printable(known.file)}), or this"
             " one was changed since"
@@ -79,22 +89,45 @@ def _narrowed(plan: Plan, arguments: argparse.Namespace) -> Plan:
     return plan
 
 
-def _ground(context: Context, read: Read, run_id: str, base: str | None) -> Ground:
-    plan = read.plan
-    root = homes.main_root(context.place)
-    branch = base or plan.base or Git(directory=Path(context.place.root)).branch()
-    if branch is None:
-        raise LaneBlocked("no branch is checked out here: name one with `--base`")
+def _runners(context: Context, plan: Plan) -> dict[str, Runner]:
+    """Every runner that is needed, as it is configured now; each must be there."""
     default = plan.runner or context.config.runner
-    wanted = {default, *plan_lanes.runner_names(plan)}
-    found = {name: runners.resolve(name, context.config) for name in sorted(wanted)}
-    for runner in found.values():
+    root, found = homes.main_root(context.place), {}
+    for name in sorted({default, *plan_lanes.runner_names(plan)}):
+        runner = found[name] = runners.resolve(name, context.config)
         runners.installed(runner, context.environ.get("PATH"))
         doubt = runners.could_edit(runner, root, context.environ)
         if doubt is not None:
             _warn(doubt.says)
-    prompts = {file: redact(text) for file, text in read.prompts.items()}
-    return Ground(run_id, root, branch, default, found, prompts)
+    return found
+
+
+def _refuse_untrusted(
+    context: Context, loaded: Loaded, plan: Plan, found: Mapping[str, Runner]
+) -> None:
+    """Commands of a plan that nobody has trusted are shown, and none is run."""
+    shells = {name for name, runner in found.items() if takes_script(runner)}
+    if (plan.runner or context.config.runner) in shells:
+        shells.add("")  # whoever names none
+    home, root = xdg.state_home(context.environ), homes.main_root(context.place)
+    try:
+        trust.refuse_untrusted(home, root, loaded, shells=shells)
+    except PlanUntrusted:
+        for each in commands(plan, shells):
+            whose = f" of {each.whose}" if each.whose else ""
+            text = one_line(each.text or each.file, _WORDS)
+            print(f"not run: line {each.line}, {each.what}{whose}: {text}", file=sys.stderr)
+        raise
+
+
+def _ground(
+    context: Context, plan: Plan, run_id: str, base: str | None, found: Mapping[str, Runner]
+) -> Ground:
+    branch = base or plan.base or Git(directory=Path(context.place.root)).branch()
+    if branch is None:
+        raise LaneBlocked("no branch is checked out here: name one with `--base`")
+    default = plan.runner or context.config.runner
+    return Ground(run_id, homes.main_root(context.place), branch, default, found)
 
 
 def _warn(words: str) -> None:
@@ -132,7 +165,7 @@ def _look_first(context: Context, plan: Plan, specs: Sequence[Spec]) -> None:
         _warn(f"line {overlap.line}: {overlap}")
 
 
-def _run(plan: Plan, run_id: str, base: str, read: Read) -> Run:
+def _run(plan: Plan, run_id: str, base: str, loaded: Loaded) -> Run:
     phases = tuple(
         (phase.name, phase.title, tuple((lane.name, lane.after) for lane in phase.lanes))
         for phase in plan.phases
@@ -140,8 +173,8 @@ def _run(plan: Plan, run_id: str, base: str, read: Read) -> Run:
     cost = plan.limits.cost_usd
     return Run(
         run_id=run_id,
-        file=read.file,
-        digest=read.digest,
+        file=loaded.file,
+        digest=loaded.fingerprint,
         base=base,
         phases=phases,
         at_once=plan.limits.lanes,
