@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from standfast.files import homes
-from standfast.testing.faults import worlds
+from standfast.testing.faults import lane_worlds
 from standfast.testing.faults.act import WORD, Act, command
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from standfast.testing.faults.look import Seen
     from standfast.testing.faults.world import World
 
-_RUN = ("--run-id", worlds.RUN, "--phase", "P1", "--lane", "SL-1")
+_RUN = ("--run-id", lane_worlds.RUN, "--phase", "P1", "--lane", "SL-1")
 
 
 def _write(stage: str, status: str) -> Callable[[World], int]:
@@ -31,7 +31,8 @@ def _in_file(world: World, _seen: Seen) -> bool:
     """The file that others read shows the new record and every one before it, once each."""
     with open(os.path.join(world.repo, homes.CHECKPOINTS_FILE), encoding="utf-8") as file:
         text = file.read()
-    return text.count(WORD) == 1 and all(text.count(f'"{stage}"') == 1 for stage in worlds.STAGES)
+    before = [text.count(f'"{stage}"') for stage in lane_worlds.STAGES]
+    return text.count(WORD) == 1 and before == [1, 1]
 
 
 def _settled(answer: str) -> Callable[[Seen], int]:
@@ -53,14 +54,14 @@ CHECKPOINTS: tuple[Act, ...] = (
     Act("ps", "ps", "begun", command("ps")),
     Act("reap", "reap", "begun", command("reap")),
     *(Act(f"settle-{answer}", f"settle {answer}", "in doubt",
-          command("settle", worlds.DOUBT, answer), new=_settled(answer))
+          command("settle", lane_worlds.DOUBT, answer), new=_settled(answer))
       for answer in ("done", "again")),
 )  # fmt: skip
 
 
 def _rolled_back(world: World, _seen: Seen) -> bool:
     """The lane is where it began, and a ref leads to all that was there."""
-    ref = f"refs/standfast/backup/{worlds.RUN}/P1/SL-1/1"
+    ref = f"refs/standfast/backup/{lane_worlds.RUN}/P1/SL-1/1"
     with open(os.path.join(world.repo, "kept"), encoding="utf-8") as file:
         text = file.read()
     is_there = os.path.exists(os.path.join(world.repo, ".git", ref))

@@ -48,6 +48,12 @@ def at(folder: str) -> World:
     return World(os.path.join(folder, "world"), os.path.join(folder, "tmp"))
 
 
+def write(path: str, text: str) -> None:
+    """Put a file where a trial finds it."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 class Snapshot:
     """A folder kept in memory: writing a few files is much quicker than copying a tree."""
 

@@ -11,16 +11,15 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-from standfast import clock, process
+from standfast import clock
 from standfast.clients.claude.samples import BEFORE
-from standfast.effects.folder import Folder, Order
-from standfast.files import homes
 from standfast.journal import inbox, spool
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
 from standfast.protocol import outputs
 from standfast.testing.faults import perform
-from standfast.testing.faults.world import Snapshot, World, at
+from standfast.testing.faults.lane_worlds import DOUBT, LANE_WORLDS, NOTE_BY_HAND
+from standfast.testing.faults.world import Snapshot, World, at, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,10 +53,6 @@ CONTEXT = (
     "# Expert - Session Context\n- **Updated**: 2026-02-03\n\n## Completed\n- a word by hand\n"
 )
 ROLE = "oosh-expert"
-RUN = "P1-SL-1-20260102"
-LANE = "lane/P1/SL-1"
-DOUBT = f"lane/{RUN}/P1/SL-1/agent/1"
-STAGES = ("before_lane_start", "after_lane_start")
 SECTION_FILE = "ORCHESTRATION.yaml"
 AROUND = "# by a person\nworkflow: {id: w-1}  # stays\n"
 V1 = "resumption:\n  current_state: two agents are done\n  files_to_read: [PLAN.md]\n"
@@ -72,8 +67,8 @@ def make(name: str, folder: str) -> World:
         os.makedirs(os.path.join(world.repo, ".git", made))
     for made in (os.path.join(world.home, ".claude"), world.temporary):
         os.makedirs(made)
-    _write(os.path.join(world.repo, ".git", "HEAD"), "ref: refs/heads/main\n")
-    _write(os.path.join(world.home, ".claude", "settings.json"), SETTINGS)
+    write(os.path.join(world.repo, ".git", "HEAD"), "ref: refs/heads/main\n")
+    write(os.path.join(world.home, ".claude", "settings.json"), SETTINGS)
     WORLDS[name](world)
     return world
 
@@ -116,6 +111,16 @@ def _begun(world: World) -> None:
     perform.command(world, "status")
 
 
+def _after_begun(fill: Callable[[World], None]) -> Callable[[World], None]:
+    """A session at work, and then this."""
+
+    def fill_both(world: World) -> None:
+        _begun(world)
+        fill(world)
+
+    return fill_both
+
+
 def _waiting(world: World) -> None:
     """The same, and much that waits to be taken in: spool, inbox, an edit by hand, a lost call."""
     _begun(world)
@@ -126,14 +131,14 @@ def _waiting(world: World) -> None:
         file.write(f"- {EDITED}\n")
     lost = os.path.join(world.home, ".local", "state", "standfast", "lost")
     os.makedirs(lost)
-    _write(os.path.join(lost, "1700000000-1"), f"the hook could not be run\n{world.repo}\n")
+    write(os.path.join(lost, "1700000000-1"), f"the hook could not be run\n{world.repo}\n")
 
 
 def _aged(world: World) -> None:
     """Much of it is older than anybody wants to keep."""
     settings = os.path.join(world.home, ".config", "standfast")
     os.makedirs(settings)
-    _write(os.path.join(settings, "config.yaml"), "keep_days: 0\n")  # not dropped by the way
+    write(os.path.join(settings, "config.yaml"), "keep_days: 0\n")  # not dropped by the way
     with Journal(world.folder).writing() as tx:
         for number in range(40):
             author = Author("claude", session=f"s-{number % 3}")
@@ -157,84 +162,17 @@ def _staged(world: World) -> None:
     folder = os.path.join(world.repo, ".cwf", "projects", "one")
     os.makedirs(folder)
     state = "live:\n  session_id: s1\n  dir: .cwf/projects/one\n"
-    _write(os.path.join(world.repo, ".cwf", "cwf-state.yaml"), state)
-    _write(os.path.join(folder, "retro-expert-alpha.md"), f"whole\n{outputs.SENTINEL}\n")
-    _write(os.path.join(folder, "retro-cdm-analysis.md"), CUT_OFF)
-    _write(os.path.join(world.repo, "task.md"), "Look at it.\n")
-
-
-def _laned(world: World) -> None:
-    """A lane under way, and a note that somebody put into its first checkpoint by hand."""
-    _begun(world)
-    for stage, status in zip(STAGES, ("ready", "in_progress"), strict=True):
-        perform.command(
-            world, "checkpoint", "write", "--run-id", RUN, "--phase", "P1", "--lane", "SL-1",
-            "--stage", stage, "--status", status, "--notes", "by us",
-        )  # fmt: skip
-    path = os.path.join(world.repo, homes.CHECKPOINTS_FILE)
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    _write(path, text.replace("by us", EDITED, 1))
-
-
-def _lane_at_work(world: World) -> None:
-    """A lane in the main checkout, on a branch of its own, with work that nobody has committed."""
-    _begun(world)
-    for words in (("add", "kept"), ("commit", "-q", "-m", "first"), ("checkout", "-q", "-b", LANE)):
-        if words[0] == "add":
-            _write(os.path.join(world.repo, "kept"), "as it was\n")
-        _git(world, *words)
-    head = _git(world, "rev-parse", "HEAD").strip()
-    perform.command(
-        world, "checkpoint", "write", "--run-id", RUN, "--phase", "P1", "--lane", "SL-1",
-        "--stage", STAGES[0], "--status", "ready", "--base-branch", "main", "--branch", LANE,
-        "--base-sha", head,
-    )  # fmt: skip
-    _write(os.path.join(world.repo, "kept"), "edited\n")
-    _write(os.path.join(world.repo, "new"), "untracked\n")
-
-
-def _lane_done(world: World) -> None:
-    """A lane of ours, run to its end in a fresh repository: nothing is left to be done."""
-    _begun(world)
-    _write(os.path.join(world.repo, "task.md"), "Do nothing.\n")
-    _git(world, "add", "task.md")
-    _git(world, "commit", "-q", "-m", "first")
-    perform.command(
-        world, "lane", "run", "--run-id", RUN, "--phase", "P1", "--lane", "SL-1",
-        "--task", "task.md", "--runner", "true", "--base", "main",
-    )  # fmt: skip
-
-
-def _in_doubt(world: World) -> None:
-    """A command was begun, and nobody saw how it ended: its supervisor died with it."""
-    _begun(world)
-    kept = journal(world)
-    told = {"key": DOUBT, "kind": "agent", "argv": ["sh", "-c", "true"], "cwd": world.repo}
-    kept.append("effect.intended", told, Author("standfast"))
-    kept.let_go()
-    folder = Folder(world.folder, DOUBT)
-    folder.write_order(Order(DOUBT, ("sh", "-c", "true"), world.repo, {}, 60.0))
-    folder.start("")
-
-
-def _git(world: World, *words: str) -> str:
-    who = {
-        f"GIT_{who}_{what}": "tester"
-        for who in ("AUTHOR", "COMMITTER")
-        for what in ("NAME", "EMAIL")
-    }
-    env = {**who, "HOME": world.home, "PATH": os.environ["PATH"]}
-    done = process.run(("git", *words), cwd=world.repo, env=env, timeout_s=30)
-    assert done.status == 0, done.stderr
-    return done.stdout.decode()
+    write(os.path.join(world.repo, ".cwf", "cwf-state.yaml"), state)
+    write(os.path.join(folder, "retro-expert-alpha.md"), f"whole\n{outputs.SENTINEL}\n")
+    write(os.path.join(folder, "retro-cdm-analysis.md"), CUT_OFF)
+    write(os.path.join(world.repo, "task.md"), "Look at it.\n")
 
 
 def _resuming(world: World) -> None:
     """A resumption section in the middle of its life, with words of a person around it."""
     _begun(world)
     path = os.path.join(world.repo, SECTION_FILE)
-    _write(path, AROUND)
+    write(path, AROUND)
     perform.command(world, "resumption", "trigger", "T1", "--phase", "2", "--next-step", "go on")
     perform.command(world, "gate", "record", "QG-1", "completeness=0.9", "evidence=0.8")
 
@@ -243,7 +181,7 @@ def _documented(world: World) -> None:
     """The same, and the session that works by it has a context that fills up."""
     _resuming(world)
     usage = '{"message":{"model":"m","usage":{"input_tokens":150000}}}'
-    _write(os.path.join(world.root, "t.jsonl"), f"{usage}\n")
+    write(os.path.join(world.root, "t.jsonl"), f"{usage}\n")
 
 
 def _compacted(world: World) -> None:
@@ -261,7 +199,7 @@ def _reoriented(world: World) -> None:
 def _of_old(world: World) -> None:
     """A resumption section of v1.0, which nobody has touched."""
     _begun(world)
-    _write(os.path.join(world.repo, SECTION_FILE), f"{AROUND}{V1}")
+    write(os.path.join(world.repo, SECTION_FILE), f"{AROUND}{V1}")
 
 
 def _off(world: World) -> None:
@@ -278,8 +216,8 @@ def _context(world: World) -> None:
     """An agent has a role, and its context file is not as it should be."""
     _begun(world)
     os.makedirs(os.path.join(world.repo, "session", "agents"))
-    _write(os.path.join(world.repo, CONTEXT_FILE), CONTEXT)
-    _write(os.path.join(world.repo, VALID_FILE), VALID)
+    write(os.path.join(world.repo, CONTEXT_FILE), CONTEXT)
+    write(os.path.join(world.repo, VALID_FILE), VALID)
 
 
 def _in_role(world: World) -> None:
@@ -288,7 +226,7 @@ def _in_role(world: World) -> None:
     perform.command(world, "context", "lifecycle.init", ROLE)
     path = os.path.join(world.repo, "session", "agents", f"{ROLE}.context.md")
     os.makedirs(os.path.dirname(path))
-    _write(path, VALID.replace("tester", ROLE))
+    write(path, VALID.replace("tester", ROLE))
 
 
 def _edited_state(world: World) -> None:
@@ -360,7 +298,7 @@ def _owing(world: World) -> None:
     perform.hook(world, payload(world, "PreToolUse", asked_for_output(world)))
     perform.hook(world, payload(world, "SubagentStart", AGENT))
     said = {"type": "user", "message": {"role": "user", "content": _prompt(world)}}
-    _write(os.path.join(world.root, "agent.jsonl"), json.dumps(said) + "\n")
+    write(os.path.join(world.root, "agent.jsonl"), json.dumps(said) + "\n")
 
 
 WORLDS: dict[str, Callable[[World], None]] = {
@@ -371,10 +309,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "checkpointed": _checkpointed,
     "off": _off,
     "staged": _staged,
-    "laned": _laned,
-    "a lane at work": _lane_at_work,
-    "a lane that is done": _lane_done,
-    "in doubt": _in_doubt,
+    **{name: _after_begun(fill) for name, fill in LANE_WORLDS.items()},
     "resuming": _resuming,
     "a section of v1": _of_old,
     "documented": _documented,
@@ -394,7 +329,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
 def waiting(name: str) -> tuple[tuple[str, str], ...]:
     """What the first command that can must take in, once each: the kind of event, and words."""
     if name == "laned":
-        return (("checkpoint.written", EDITED),)
+        return (("checkpoint.written", NOTE_BY_HAND),)
     if name != "waiting":
         return ()
     noted = "decision.noted"
@@ -422,8 +357,3 @@ def payload(
 def journal(world: World) -> Journal:
     """The journal of this world."""
     return Journal(world.folder)
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
