@@ -8,7 +8,6 @@ collection; outcomes are appended as JSON lines to the file that STANDFAST_REQ_R
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Generator, Iterator, Mapping
@@ -18,6 +17,7 @@ from typing import Protocol
 import pytest
 from hypothesis import HealthCheck, settings
 
+import warm_python
 from requirement_rows import BadManifest, Outcome, Result, outcome_line, parse_manifest
 
 # A busy machine draws slowly: that says nothing about the code.
@@ -215,15 +215,12 @@ def cli(world: Path, tmp_path: Path) -> Cli:
         input: str | None = None,  # noqa: A002  # the name that subprocess.run gives it
         env: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "standfast", *args],
+        return warm_python.run(
+            *args,
             cwd=cwd or tmp_path,
-            input=input or "",
+            given=input or "",
             env={**os.environ, **(env or {})},
-            capture_output=True,
-            encoding="utf-8",
             timeout=CLI_TIMEOUT_S,
-            check=False,
         )
 
     return run

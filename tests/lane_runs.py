@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import warm_python
 from standfast.journal import checkpoints as recorded
 from standfast.journal.store import Journal
 
@@ -47,16 +48,8 @@ class Lane:
         return self.standfast("lane", *words, **env)
 
     def standfast(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "standfast", *words],
-            cwd=self.repo,
-            env={**os.environ, **env},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=120,
-            check=False,
-        )
+        given = {**os.environ, **env}
+        return warm_python.run(*words, cwd=self.repo, given="", env=given, timeout=120)
 
     def run(self, runner: str = WRITES, *more: str, **env: str) -> subprocess.CompletedProcess[str]:
         given = more if "--task" in more else ("--task", self.task("one"), *more)
