@@ -59,6 +59,36 @@ class World:
         return [json.loads(line) for line in said.splitlines()]
 
 
+OURS = ".local/share/standfast"
+WRITTEN = (".claude/settings.json", f"{OURS}/hook", f"{OURS}/hook.modules")  # by `install`
+_KEPT: dict[str, tuple[str, dict[str, tuple[int, bytes]]]] = {}
+
+
+def installed(version: str, folder: Path) -> World:
+    """Give a world with Standfast in it.
+
+    `install` asks the client and tries every hook, which takes as long as a short session. It is
+    called once for each version in each process; what it wrote is put into the other worlds.
+    """
+    made = World(version, folder)
+    if version in _KEPT:
+        _put(made.place, *_KEPT[version])
+        return made
+    assert "hooks answered" in made.standfast("install", "claude", "--yes")
+    paths = {name: Path(made.place.home, name) for name in WRITTEN}
+    kept = {name: (path.stat().st_mode, path.read_bytes()) for name, path in paths.items()}
+    _KEPT[version] = (made.place.folder, kept)
+    return made
+
+
+def _put(place: Place, first: str, kept: Mapping[str, tuple[int, bytes]]) -> None:
+    for name, (mode, data) in kept.items():
+        path = Path(place.home, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.replace(first.encode(), place.folder.encode()))
+        path.chmod(mode)
+
+
 def program_of(version: str) -> str:
     try:
         return install(version)

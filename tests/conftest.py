@@ -17,6 +17,7 @@ from typing import Protocol
 import pytest
 from hypothesis import HealthCheck, settings
 
+import prepared
 import warm_python
 from requirement_rows import BadManifest, Outcome, Result, outcome_line, parse_manifest
 
@@ -198,11 +199,14 @@ class Cli(Protocol):
 def repo(world: Path, tmp_path: Path) -> Path:
     """Make a git repository with one commit on `main`."""
     folder = tmp_path / "repo"
-    folder.mkdir()
+    prepared.repository(_first_commit, folder)
+    return folder
+
+
+def _first_commit(folder: Path) -> None:
     (folder / "README.md").write_text("A repository to test in.\n", encoding="utf-8")
     for arguments in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "first"]):
         subprocess.run(["git", *arguments], cwd=folder, check=True, stdin=subprocess.DEVNULL)
-    return folder
 
 
 @pytest.fixture

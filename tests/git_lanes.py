@@ -5,6 +5,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import prepared
 from standfast.git import Git
 
 BRANCH = "lane/P1/SL-1"
@@ -79,11 +80,23 @@ def write(top: Path, files: dict[str, bytes | None]) -> None:
 
 def build(folder: Path, files: dict[str, bytes] | None = None) -> Repo:
     top = folder / "repo"
+    if files is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        prepared.repository(_first_commit, top)
+        return Repo(top=top)
     top.mkdir(parents=True)
+    _commit_first(top, files)
+    return Repo(top=top)
+
+
+def _first_commit(top: Path) -> None:
+    _commit_first(top, FILES)
+
+
+def _commit_first(top: Path, files: dict[str, bytes]) -> None:
     repo = Repo(top=top)
     repo.git("init", "-q", "-b", "main")
-    repo.commit({**(FILES if files is None else files)}, "first")
-    return repo
+    repo.commit({**files}, "first")
 
 
 def contents(top: Path) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ worktree made, files brought forward or written again.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 import hostile_repos
 from hostile_repos import Scene, Trap, driver, hook, included, settings
@@ -31,6 +32,16 @@ def committed(attribute: str, *pairs: str) -> Callable[[Scene], None]:
         settings(*pairs)(scene)
 
     return plant
+
+
+def build_scene(folder: Path) -> Scene:
+    """Have a scene with a commit to go forward to."""
+    return hostile_repos.build_scene(folder, _branch_out_and_later)
+
+
+def _branch_out_and_later(repo: Path) -> None:
+    hostile_repos.branch_out(repo)
+    go_later(Scene(repo=repo, program=repo, canary=repo))
 
 
 def go_later(scene: Scene) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import prepared
+
 LINE = "a line\n"
 PROOF_TIMEOUT_S = 60
 WITHOUT = ("GIT_EDITOR", "GIT_TERMINAL_PROMPT")  # pinned for tests; they would spare plain git
@@ -60,14 +62,19 @@ class Trap:
     stdin: bytes = field(default=b"", repr=False)
 
 
-def build_scene(folder: Path) -> Scene:
-    """Make a repository with a conflict between `main` and `other`, and `easy` to merge."""
+def build_scene(folder: Path, make: Callable[[Path], None] | None = None) -> Scene:
+    """Have a repository, of `branch_out` unless told, and the program beside it."""
     program = folder / "program"
     canary = folder / "canary"
     program.write_text(f'#!/bin/sh\n: > {canary}\ncat -- "$@" 2>/dev/null\nexit 0\n', "utf-8")
     program.chmod(0o755)
-    scene = Scene(repo=folder / "repo", program=program, canary=canary)
-    scene.repo.mkdir()
+    prepared.repository(make or branch_out, folder / "repo")
+    return Scene(repo=folder / "repo", program=program, canary=canary)
+
+
+def branch_out(repo: Path) -> None:
+    """Make a repository with a conflict between `main` and `other`, and `easy` to merge."""
+    scene = Scene(repo=repo, program=repo, canary=repo)
     scene.git("init", "-q", "-b", "main")
     for name in ("data.txt", "both.txt"):
         scene.write(name, LINE)
@@ -81,7 +88,6 @@ def build_scene(folder: Path) -> Scene:
     scene.write("both.txt", "main\n")
     _commit_all(scene, "second")
     scene.git("tag", "start")
-    return scene
 
 
 def set_off(scene: Scene, trap: Trap) -> None:

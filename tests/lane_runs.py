@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import prepared
 import warm_python
 from standfast.journal import checkpoints as recorded
 from standfast.journal.store import Journal
@@ -84,15 +85,18 @@ class Lane:
 
 def build(folder: Path) -> Lane:
     repo, home = folder / "repo", folder / "tasks"
-    repo.mkdir(parents=True)
-    home.mkdir()
-    lane = Lane(repo=repo, home=home)
+    home.mkdir(parents=True)
+    prepared.repository(_first_commit, repo)
+    return Lane(repo=repo, home=home)
+
+
+def _first_commit(repo: Path) -> None:
+    lane = Lane(repo=repo, home=repo)
     lane.git("init", "-q", "-b", "main")
     (repo / "a.txt").write_text("a\n", encoding="utf-8")
     (repo / ".gitignore").write_text("*.log\n.claude/\n", encoding="utf-8")
     lane.git("add", ".")
     lane.git("commit", "-q", "-m", "first")
-    return lane
 
 
 def end_everything(lane: Lane, orchestrator: int) -> None:

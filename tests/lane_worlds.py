@@ -6,6 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import prepared
 from standfast.journal import checkpoints as recorded
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
@@ -76,15 +77,8 @@ def blob(data: bytes) -> str:
 def build(folder: Path, *, name: str = "lane 1") -> Scene:
     repo, tree = folder / "repo", folder / name
     if not repo.exists():
-        repo.mkdir(parents=True)
-        subprocess.run(["git", "init", "-q", "-b", "main"], cwd=repo, check=True)
-        (repo / "a").write_bytes(b"a\n")
-        (repo / "b").write_bytes(b"b\n")
-        (repo / "sub").mkdir()
-        (repo / "sub" / "c").write_bytes(b"c\n")
-        (repo / ".gitignore").write_bytes(b"*.log\n")
-        subprocess.run(["git", "add", "."], cwd=repo, check=True)
-        subprocess.run(["git", "commit", "-q", "-m", "first"], cwd=repo, check=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        prepared.repository(_first_commit, repo)
     argv = ["git", "worktree", "add", "-q", "-b", BRANCH, str(tree)]
     subprocess.run(argv, cwd=repo, check=True, capture_output=True)
     base = subprocess.run(
@@ -94,6 +88,17 @@ def build(folder: Path, *, name: str = "lane 1") -> Scene:
     write(scene, "before_lane_start", "ready")
     write(scene, "after_lane_start", "in_progress", head_sha=base)
     return scene
+
+
+def _first_commit(repo: Path) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=repo, check=True)
+    (repo / "a").write_bytes(b"a\n")
+    (repo / "b").write_bytes(b"b\n")
+    (repo / "sub").mkdir()
+    (repo / "sub" / "c").write_bytes(b"c\n")
+    (repo / ".gitignore").write_bytes(b"*.log\n")
+    subprocess.run(["git", "add", "."], cwd=repo, check=True)
+    subprocess.run(["git", "commit", "-q", "-m", "first"], cwd=repo, check=True)
 
 
 def write(scene: Scene, stage: str, status: str, **more: str) -> None:

@@ -29,9 +29,7 @@ KINDS = (
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Scene:
-    made = hostile_repos.build_scene(tmp_path)
-    hostile_lanes.go_later(made)
-    return made
+    return hostile_lanes.build_scene(tmp_path)
 
 
 def lane_calls(git: Git, scene: Scene) -> dict[str, Callable[[], object]]:

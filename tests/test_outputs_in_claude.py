@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from claude_world import VERSIONS, World
+from claude_world import VERSIONS, installed
 from standfast.protocol import outputs
 from standfast.testing.rig.claude import Claude
 from standfast.testing.rig.model import Model
@@ -22,8 +22,7 @@ class Review:
     """A session in which the model has something reviewed by a subagent."""
 
     def __init__(self, version: str, folder: Path) -> None:
-        self.world = World(version, folder)
-        self.world.standfast("install", "claude", "--yes")
+        self.world = installed(version, folder)
         self.path = Path(self.world.place.project, "review-races.md")
         self.remedy = outputs.remedy(str(self.path), outputs.MISSING)
         self.writes = Reply(calls=(("Write", {"file_path": str(self.path), "content": FINDINGS}),))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from claude_world import VERSIONS, World
+from claude_world import VERSIONS, World, installed
 from resumption_world import FILE, HOUR_US, begun, section
 from standfast.journal.store import Journal
 from standfast.testing.rig.claude import Claude
@@ -21,9 +21,7 @@ STALE = "resumption:\n  recovery_state:\n    updated_at: 2026-02-20T10:30:00Z\n"
 
 @pytest.fixture(params=VERSIONS)
 def client(request: pytest.FixtureRequest, tmp_path: Path) -> World:
-    made = World(request.param, tmp_path)
-    assert "hooks answered" in made.standfast("install", "claude", "--yes")
-    return made
+    return installed(request.param, tmp_path)
 
 
 def journal_of(client: World) -> Journal:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import resumption_samples
-from claude_world import VERSIONS, World
+from claude_world import VERSIONS, World, installed
 from standfast.protocol.resumption import apply
 from standfast.protocol.yaml_writing import write
 from standfast.testing.rig.claude import Claude
@@ -26,10 +26,7 @@ ADDITION = re.compile(
 
 @pytest.fixture(params=VERSIONS)
 def client(request: pytest.FixtureRequest, tmp_path: Path) -> World:
-    made = World(request.param, tmp_path)
-    said = made.standfast("install", "claude", "--yes")
-    assert "hooks answered" in said
-    return made
+    return installed(request.param, tmp_path)
 
 
 def told(text: str) -> str:
@@ -178,8 +175,7 @@ def test_one_line_after_clear_says_how_to_get_the_rest(client: World) -> None:
 
 @pytest.mark.req("WAKE-06", "WAKE-08")
 def test_fork_gets_the_brief_of_its_parent_marked_as_one(tmp_path: Path) -> None:
-    client = World("2.1.325", tmp_path)
-    client.standfast("install", "claude", "--yes")
+    client = installed("2.1.325", tmp_path)
     with (
         Model([Rule(always=True, reply=Reply(text="Painted."))]) as model,
         Claude(client.program, client.place, model.url, client.extra) as claude,
