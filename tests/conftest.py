@@ -155,6 +155,7 @@ def world_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     """Pin the world for fixtures that outlive one test."""
     with pytest.MonkeyPatch.context() as patch:
         _pin_world(patch, tmp_path_factory.mktemp("w"))
+        prepared.live_in(tmp_path_factory.mktemp("prepared"))
         yield
 
 

@@ -225,7 +225,7 @@ def any_facts(draw: st.DrawFn) -> Facts:
 
 
 @pytest.mark.req("WAKE-02")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(found=any_facts())
 def test_whatever_there_is_to_tell_it_fits_and_the_vital_is_in_it(found: Facts) -> None:
     short = brief.render(found, "M2XD", brief.SHORT)
@@ -282,7 +282,7 @@ def test_the_longest_of_everything_leaves_room_for_the_vital(agent: str, letter:
 
 
 @pytest.mark.req("WAKE-02")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(found=any_facts())
 def test_nothing_is_left_out_that_there_is_room_for(found: Facts) -> None:
     """One text that is too long hides no shorter one."""

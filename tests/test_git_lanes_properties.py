@@ -115,7 +115,7 @@ def history(repo: Repo, span: str) -> list[str]:
 
 
 @given(lane=histories, base=histories)
-@settings(max_examples=25)
+@settings(max_examples=14)
 @pytest.mark.req("RUN-04")
 def test_every_byte_of_every_commit_is_kept_and_twice_is_the_same(
     lane: list[Made], base: list[Made]
@@ -141,7 +141,7 @@ def test_every_byte_of_every_commit_is_kept_and_twice_is_the_same(
 
 
 @given(lane=histories, base=histories)
-@settings(max_examples=25)
+@settings(max_examples=14)
 @pytest.mark.req("RUN-04")
 def test_where_both_changed_the_same_files_nothing_is_made_up(
     lane: list[Made], base: list[Made]
@@ -169,7 +169,7 @@ def test_where_both_changed_the_same_files_nothing_is_made_up(
 
 
 @given(base=histories, data=st.data())
-@settings(max_examples=20)
+@settings(max_examples=12)
 @pytest.mark.req("RUN-04")
 def test_a_person_loses_no_byte_when_the_base_moves(base: list[Made], data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:

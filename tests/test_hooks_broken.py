@@ -19,6 +19,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 
@@ -705,13 +706,15 @@ DIFFERENT = {
     and payload["hook_event_name"] in RECIPES
 }
 
+PARTS = 6  # each is a process, and what it leaves is looked at once
 
-@pytest.mark.parametrize("name", DIFFERENT)
+
+@pytest.mark.parametrize("part", range(PARTS))
 def test_no_wrong_type_in_any_field_is_more_than_a_hook_can_take(
-    name: str, repo: Path, monkeypatch: pytest.MonkeyPatch
+    part: int, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(repo))
-    elsewhere(all_wrong, name, repo)
+    elsewhere(all_wrong, repo, *list(DIFFERENT)[part::PARTS])
 
     assert lost_marks(state_home()) == []
     done(call("-C", str(repo), "journal", "verify"))
@@ -719,21 +722,21 @@ def test_no_wrong_type_in_any_field_is_more_than_a_hook_can_take(
         fair(call("-C", str(repo), command))
 
 
-def all_wrong(name: str, repo: str) -> None:
+def all_wrong(repo: str, *names: str) -> None:
     """Serve each wrong payload as the forked child would, but let what goes wrong be seen."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)  # a hook leaves its files to its end
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     journal = Journal(os.path.join(repo, ".git", "standfast"))
     journal.append("begin", {})
-    for path in fields_of(DIFFERENT[name]):
-        for wrong in WRONG:
-            before = told(journal)
-            payload = with_wrong(DIFFERENT[name], path, wrong)
-            served(json.dumps(payload).encode())
-            event = str(payload["hook_event_name"])
-            if event in RECIPES and event not in TOLD_ONLY_WITH_OTHERS:
-                assert told(journal) > before, (path, wrong)
-                assert path[0] in NAMES or not is_gap(journal), (path, wrong)
+    places = [(name, path) for name in names for path in fields_of(DIFFERENT[name])]
+    for (name, path), wrong in product(places, WRONG):
+        before = told(journal)
+        payload = with_wrong(DIFFERENT[name], path, wrong)
+        served(json.dumps(payload).encode())
+        event = str(payload["hook_event_name"])
+        if event in RECIPES and event not in TOLD_ONLY_WITH_OTHERS:
+            assert told(journal) > before, (name, path, wrong)
+            assert path[0] in NAMES or not is_gap(journal), (name, path, wrong)
     assert not spool.is_used(journal.folder)
 
 

@@ -51,7 +51,7 @@ def test_promises_are_kept_through_any_steps_that_hypothesis_finds() -> None:
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=60,
+            max_examples=40,
             stateful_step_count=40,
             derandomize=True,
             database=None,

@@ -323,7 +323,7 @@ def any_plan(draw: st.DrawFn) -> Plan:
 
 
 @pytest.mark.req("WAKE-02")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(any_plan(), min_size=1, max_size=3), st.lists(WORDS, max_size=3))
 def test_whatever_a_section_holds_the_brief_fits(found: list[Plan], prompts: list[str]) -> None:
     led = led_by(*found)

@@ -102,7 +102,7 @@ def clear(scene: Scene, name: bytes) -> None:
 
 
 @pytest.mark.req("CKP-05")
-@settings(max_examples=25, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=15, suppress_health_check=list(HealthCheck), deadline=None)
 @given(st.lists(OPS, max_size=14), st.sampled_from([None, "before_lane_start"]))
 def test_every_byte_reachable_before_is_reachable_after(
     ops: list[tuple[str, bytes, bytes]], to: str | None
