@@ -31,21 +31,22 @@ def folder() -> Iterator[str]:
         yield found
 
 
-def cut(folder: str, filesystem: str, number: int, plant: Callable[[], None]) -> cuts.Counted:
-    counted = cuts.run(folder, 20, number, filesystem, lambda _: None, plant=plant)
+def cut(
+    folder: str, filesystem: str, number: int, plant: Callable[[], None] | None = None
+) -> cuts.Counted:
+    counted = cuts.run(
+        folder, 20, number, filesystem, lambda _: None,
+        plant=plant or (lambda: None), until_found=plant is not None,
+    )  # fmt: skip
     if counted.skipped is not None:
         pytest.skip(f"no power is cut on {filesystem}: {counted.skipped}")
     return counted
 
 
-def nothing() -> None:
-    """Plant no bug."""
-
-
 @pytest.mark.req("REL-02")
 @pytest.mark.parametrize("filesystem", cuts.FILESYSTEMS)
 def test_no_cut_loses_what_was_acknowledged(folder: str, filesystem: str) -> None:
-    counted = cut(folder, filesystem, 20, nothing)
+    counted = cut(folder, filesystem, 20)
 
     assert counted.findings == []
     assert counted.cuts == 20
@@ -60,7 +61,7 @@ def test_a_few_cuts_catch_a_journal_that_does_not_sync(
 ) -> None:
     counted = cut(folder, filesystem, bugs.ENOUGH_CUTS, bugs.CANARIES[bug])
 
-    assert counted.findings
+    assert [each for each in counted.findings if not each.startswith("wedged the harness")]
 
 
 def test_a_harness_that_is_killed_leaves_no_device_behind(folder: str) -> None:

@@ -119,8 +119,10 @@ def real_canaries(run: Run) -> None:
     """A dozen cuts are enough."""
     for filesystem in cuts.FILESYSTEMS:
         for name, plant in cut_canaries.CANARIES.items():
-            place, number = run.place(name), cut_canaries.ENOUGH_CUTS
-            counted = cuts.run(place, run.seed, number, filesystem, lambda _: None, plant=plant)
+            counted = cuts.run(
+                run.place(name), run.seed, cut_canaries.ENOUGH_CUTS, filesystem, lambda _: None,
+                plant=plant, until_found=True,
+            )  # fmt: skip
             if counted.skipped is None:
                 run.canary(f"{name} on {filesystem}", counted.findings)
 

@@ -55,13 +55,14 @@ def run(
     tell: Callable[[str], None],
     *,
     plant: Callable[[], None] = lambda: None,
+    until_found: bool = False,
 ) -> Counted:
     """Cut the power *cuts* times on one kind of filesystem; *folder* is for images and copies."""
 
     def lane(place: str, dice: str) -> Lane:
-        return Lane(place, dice, filesystem, plant)
+        return Lane(place, dice, filesystem, plant, until_found=until_found)
 
-    return spread(folder, seed, cuts, filesystem, tell, lane)
+    return spread(folder, seed, cuts, filesystem, tell, lane, until_found=until_found)
 
 
 class Cutting(Protocol):
@@ -137,8 +138,17 @@ def _hear(said: int, progress: Callable[[int], None]) -> Counted:
 class Lane:
     """One disk, one world on it, and cut after cut."""
 
-    def __init__(self, folder: str, seed: str, filesystem: str, plant: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        folder: str,
+        seed: str,
+        filesystem: str,
+        plant: Callable[[], None],
+        *,
+        until_found: bool,
+    ) -> None:
         self._folder = folder
+        self._until_found = until_found
         self._where = f"[{filesystem}, seed {seed}"
         self._dice = random.Random(f"{seed}/{filesystem}")
         self._filesystem = filesystem
@@ -163,6 +173,8 @@ class Lane:
                 for one in findings
             ]
             os.write(telling, json.dumps([told.acknowledged, said[:3]]).encode() + b"\n")
+            if findings and self._until_found:
+                break
         # Commands that still ran when the disk was gone turned to the machine's own folder.
         shutil.rmtree(inbox.folder_for(self._world.folder, "/tmp"), ignore_errors=True)
 
