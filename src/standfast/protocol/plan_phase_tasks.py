@@ -59,8 +59,8 @@ class Swimmer:
     def rows(self) -> Iterator[tuple[Table, str, Row]]:
         """Every task with the column of its id."""
         for table in self.tables:
-            column = next((each for each in _IDS if each in table.heads), None)
-            if column is not None:
+            column = _ids(table)
+            if column:
                 yield from ((table, column, row) for row in table.rows)
 
     @property
@@ -72,6 +72,11 @@ class Swimmer:
     def test_line(self) -> int:
         """Where its tests are said."""
         return next((table.line for table in self.tables), self.line)
+
+
+def _ids(table: Table) -> str:
+    """The column with the ids of tasks, if there is one."""
+    return next((each for each in _IDS if each in table.heads), "")
 
 
 def tasks_of(
@@ -97,7 +102,9 @@ def tasks_of(
         prompt = _prompt(lane, row, column, criteria)
         said = {f"after {each}": row.line for each in after}
         made.append(Task(name, prompt, after=after, role=role, line=row.line, said=said))
-    if not made and not lane.tables:
+    if lane.tables and any(_ids(table) for table in lane.tables) and not list(lane.rows):
+        found.append(Finding(lane.tables[0].line, "the table has no tasks"))
+    elif not lane.tables:
         made = _only(lane, criteria, found)
     return tuple(made), tests, across
 
@@ -114,7 +121,7 @@ def _row_tests(row: Row) -> list[str]:
 
 
 def _tell_columns(table: Table, found: list[Finding]) -> None:
-    if not any(each in table.heads for each in _IDS):
+    if not _ids(table):
         problem = "the table has no column `Task ID`"
         found.append(Finding(table.line, problem, nearest("task id", table.heads)))
         return

@@ -17,6 +17,7 @@ from standfast.testing.fuzz import (
     lanes,
     orchestration,
     outside,
+    plans,
     recorded,
     resumption,
     roles,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     *(documents, sections, contexts, roles, recorded),
-    *(told, agents, checkpoints, resumption, orchestration, lanes, runners, outside),
+    *(told, agents, checkpoints, resumption, orchestration, lanes, runners, plans, outside),
 )
 TARGETS: Mapping[str, Target] = {
     target.name: target for module in _MODULES for target in module.TARGETS
