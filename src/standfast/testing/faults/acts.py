@@ -22,6 +22,7 @@ from standfast.testing.faults import perform, worlds
 from standfast.testing.faults.act import WORD, Act, command, decided
 from standfast.testing.faults.lane_acts import CHECKPOINTS, LANES
 from standfast.testing.faults.resumption_acts import RESUMPTIONS
+from standfast.testing.faults.run_acts import RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -340,14 +341,22 @@ HOOKS: tuple[Act, ...] = (
     *DOCUMENTS,
 )
 
-_EVERY = (*COMMANDS, *STAGES, *CHECKPOINTS, *LANES, *RESUMPTIONS, *HOOKS)
+_EVERY = (*COMMANDS, *STAGES, *CHECKPOINTS, *LANES, *RUNS, *RESUMPTIONS, *HOOKS)
 ACTS: dict[str, Act] = {act.name: act for act in _EVERY}
+
+
+_APART = ("demo",)  # it writes into a folder of its own, which goes with it
 
 
 def registered() -> list[str]:
     """Every command and every hook that the product has, as `covers` names them."""
     return [
-        *(name for command in frame.commands() for name in _ways(command.name)),
+        *(
+            name
+            for command in frame.commands()
+            if command.name not in _APART
+            for name in _ways(command.name)
+        ),
         *(f"hook:{event}" for event in dict.fromkeys((*WANTED, *RECIPES))),
     ]
 

@@ -59,9 +59,7 @@ def _lane_at_work(world: World) -> None:
 
 def _lane_done(world: World) -> None:
     """A lane of ours, run to its end in a fresh repository: nothing is left to be done."""
-    write(os.path.join(world.repo, "task.md"), "Do nothing.\n")
-    _git(world, "add", "task.md")
-    _git(world, "commit", "-q", "-m", "first")
+    commit(world, "task.md")
     perform.command(
         world, "lane", "run", "--run-id", RUN, "--phase", "P1", "--lane", "SL-1",
         "--task", "task.md", "--runner", "true", "--base", "main",
@@ -77,6 +75,13 @@ def _in_doubt(world: World) -> None:
     folder = Folder(world.folder, DOUBT)
     folder.write_order(Order(DOUBT, ("sh", "-c", "true"), world.repo, {}, 60.0))
     folder.start("")
+
+
+def commit(world: World, name: str) -> None:
+    """The first commit, of one file."""
+    write(os.path.join(world.repo, name), "Do nothing.\n")
+    _git(world, "add", name)
+    _git(world, "commit", "-q", "-m", "first")
 
 
 def _git(world: World, *words: str) -> str:

@@ -19,6 +19,7 @@ from standfast.journal.store import Journal
 from standfast.protocol import outputs
 from standfast.testing.faults import perform
 from standfast.testing.faults.lane_worlds import DOUBT, LANE_WORLDS, NOTE_BY_HAND
+from standfast.testing.faults.run_worlds import RUN_WORLDS
 from standfast.testing.faults.world import Snapshot, World, at, write
 
 if TYPE_CHECKING:
@@ -309,7 +310,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "checkpointed": _checkpointed,
     "off": _off,
     "staged": _staged,
-    **{name: _after_begun(fill) for name, fill in LANE_WORLDS.items()},
+    **{name: _after_begun(fill) for name, fill in (LANE_WORLDS | RUN_WORLDS).items()},
     "resuming": _resuming,
     "a section of v1": _of_old,
     "documented": _documented,

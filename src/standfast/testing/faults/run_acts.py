@@ -1,0 +1,36 @@
+"""What `run`, `resume`, `rollback`, `stop` and `logs` write, once each, as acts.
+
+What happens on the way of a run is tried by kills, by the demo and by the matrix.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast.testing.faults import perform
+from standfast.testing.faults.act import Act, command
+from standfast.testing.faults.run_worlds import RUN
+
+if TYPE_CHECKING:
+    from standfast.testing.faults.look import Seen
+    from standfast.testing.faults.world import World
+
+
+def _stopped(seen: Seen) -> int:
+    return sum(
+        kind == "run.told" and '"state":"stopped"' in payload for kind, _, payload in seen.events
+    )
+
+
+def _run(world: World) -> int:
+    return perform.call("run", os.path.join(world.home, "plan.yaml"))
+
+
+RUNS: tuple[Act, ...] = (
+    Act("run", "run", "a run that is done", _run, dear=True),
+    Act("resume", "resume", "a run that is done", command("resume"), dear=True),
+    Act("roll-back-run", "rollback", "a run that is done", command("rollback", RUN), dear=True),
+    Act("stop", "stop", "a run that is done", command("stop", RUN), new=_stopped),
+    Act("logs", "logs", "a run that is done", command("logs", RUN)),
+)  # fmt: skip
