@@ -78,6 +78,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "surfaces/cli/lane_runs.py:_tasks",
         "surfaces/cli/stages.py:read",
         "surfaces/cli/kept.py:_print_one",
+        "surfaces/cli/commands/plan.py:load",
         "surfaces/cli/commands/stage.py:_text",
         "surfaces/cli/context_findings.py:_read",
         "surfaces/cli/resumption_said.py:from_file",
@@ -141,6 +142,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "surfaces/cli/consent.py:diff",
         "surfaces/cli/consent.py:paint",
         "surfaces/cli/context_changes.py:_diff",
+        "surfaces/cli/commands/plan.py:_shown",
         "surfaces/cli/resumption_shown.py:_titled",
     ),
 }

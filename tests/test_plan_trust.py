@@ -13,7 +13,7 @@ import pytest
 from conftest import Cli
 from plan_samples import EVERYTHING
 from standfast.errors import NothingFound, UnsafePath
-from standfast.plan_errors import PlanInvalid, PlanUntrusted
+from standfast.plan_errors import PlanInvalid
 from standfast.protocol.plan_commands import commands
 from standfast.run import plan_file, trust
 from standfast.run.plan_file import Loaded
@@ -131,19 +131,6 @@ def test_link_vouches_for_nothing(home: str, plan: Path, tmp_path: Path) -> None
     assert not trusted(home, plan)
 
 
-def test_untrusted_commands_are_refused_and_a_plan_without_any_is_not(
-    home: str, plan: Path
-) -> None:
-    root = str(plan.parent)
-    with pytest.raises(PlanUntrusted):
-        trust.refuse_untrusted(home, root, load(plan), shells=("shell",))
-    agree(home, plan)
-    trust.refuse_untrusted(home, root, load(plan), shells=("shell",))
-    plan.write_text("lanes: {a: x}\n")
-
-    trust.refuse_untrusted(home, root, load(plan), shells=("shell",))
-
-
 AGREE_OFTEN = """
 import sys
 from standfast.run import plan_file, trust
@@ -251,6 +238,19 @@ def test_worktree_of_the_repository_shares_its_trust(cli: Cli, plan: Path, home:
 
     assert done.returncode == 0, done.stderr
     assert trusted(home, plan)
+
+
+def test_runner_that_runs_prompts_is_found_by_the_users_own_settings(cli: Cli, repo: Path) -> None:
+    (repo / "p.yaml").write_text("lanes: {a: ls, b: {task: pwd, runner: mine}}\n")
+    settings = Path(os.environ["XDG_CONFIG_HOME"]) / "standfast" / "config.yaml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("runners: {mine: {kind: shell, command: [/bin/sh, '{prompt}']}}\n")
+
+    done = cli("--set", "runner=shell", "plan", "trust", "p.yaml", "--yes", cwd=repo)
+
+    assert done.stdout.startswith(
+        "line 1: shell of P1/a\n    ls\nline 1: shell of P1/b\n    pwd\n"
+    ), done.stderr
 
 
 def test_plan_without_commands_needs_no_trust(cli: Cli, repo: Path, home: str) -> None:

@@ -67,6 +67,6 @@ def nearest(word: str, known: Iterable[str]) -> str:
     names = [each for each in known if each]
     close = difflib.get_close_matches(word[:SHOWN], names, n=1)
     if close:
-        return f"Did you mean `{close[0]}`?"
+        return f"Did you mean {quoted(close[0])}?"
     shown = ", ".join(one_line(each, SHOWN) for each in names[:20])
     return f"There {'is' if len(names) == 1 else 'are'} {shown}." if names else ""

@@ -13,14 +13,10 @@ from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors import StandfastError
-from standfast.plan_errors import PlanUntrusted
 from standfast.protocol.json_text import read_json, write_json
-from standfast.protocol.plan_commands import commands
 from standfast.protocol.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from standfast.run.plan_file import Loaded
 
 FOLDER = "standfast/trusted-plans"
@@ -52,20 +48,6 @@ def trust(state_home: str, repository: str, loaded: Loaded, *, at: str, by: str)
     }
     path = os.path.join(folder, _name(repository, loaded.fingerprint))
     disk.replace(path, f"{write_json({**said})}\n".encode())
-
-
-def refuse_untrusted(
-    state_home: str, repository: str, loaded: Loaded, *, shells: Collection[str]
-) -> None:
-    """For whoever is about to run a plan: one without commands of its own needs no trust."""
-    if not commands(loaded.need(), shells) or is_trusted(state_home, repository, loaded):
-        return
-    first = commands(loaded.need(), shells)[0]
-    raise PlanUntrusted(
-        "the plan has commands of its own, and you have not trusted it as it is now",
-        file=loaded.file,
-        line=first.line,
-    )
 
 
 def _folder(state_home: str) -> str:

@@ -21,6 +21,7 @@ from standfast.surfaces.cli import frame
 from standfast.testing.faults import perform, worlds
 from standfast.testing.faults.act import WORD, Act, command, decided
 from standfast.testing.faults.lane_acts import CHECKPOINTS, LANES
+from standfast.testing.faults.plan_acts import PLANS
 from standfast.testing.faults.resumption_acts import RESUMPTIONS
 from standfast.testing.faults.run_acts import RUNS
 
@@ -341,7 +342,7 @@ HOOKS: tuple[Act, ...] = (
     *DOCUMENTS,
 )
 
-_EVERY = (*COMMANDS, *STAGES, *CHECKPOINTS, *LANES, *RUNS, *RESUMPTIONS, *HOOKS)
+_EVERY = (*COMMANDS, *STAGES, *CHECKPOINTS, *LANES, *PLANS, *RUNS, *RESUMPTIONS, *HOOKS)
 ACTS: dict[str, Act] = {act.name: act for act in _EVERY}
 
 

@@ -57,6 +57,8 @@ ROLE = "oosh-expert"
 SECTION_FILE = "ORCHESTRATION.yaml"
 AROUND = "# by a person\nworkflow: {id: w-1}  # stays\n"
 V1 = "resumption:\n  current_state: two agents are done\n  files_to_read: [PLAN.md]\n"
+PLAN_FILE = "plan.yaml"
+PLAN = "test: make test\nlanes:\n  one: {tasks: {t: {prompt_file: one.md}}}\n  two: Do it.\n"
 SETTINGS = '{\n  "model": "some",  \n  "hooks": {"Stop": []}\n}\n'
 
 
@@ -302,6 +304,13 @@ def _owing(world: World) -> None:
     write(os.path.join(world.root, "agent.jsonl"), json.dumps(said) + "\n")
 
 
+def _planned(world: World) -> None:
+    """Work has begun, and somebody wrote a plan."""
+    _begun(world)
+    _write(os.path.join(world.repo, PLAN_FILE), PLAN)
+    _write(os.path.join(world.repo, "one.md"), "Do one.\n")
+
+
 WORLDS: dict[str, Callable[[World], None]] = {
     "fresh": _fresh,
     "begun": _begun,
@@ -317,6 +326,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "compacted": _compacted,
     "reoriented": _reoriented,
     "installed": _installed,
+    "planned": _planned,
     "an output is owed": _owing,
     "context": _context,
     "in a role": _in_role,

@@ -137,6 +137,9 @@ All.
 - Name: ann
   - Agent Type: builder
   - Model: m
+| Name | Role | Spawn Wave |
+|---|---|---|
+| bob | writes | 2 |
 ### Spawn Waves
 - Wave 1: ann - one
 ## Validation Commands

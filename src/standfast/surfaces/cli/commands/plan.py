@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 from standfast import clock, xdg
 from standfast.errors import WrongUsage
 from standfast.files import homes
-from standfast.protocol import plan_waves, plan_writing
+from standfast.protocol import plan_lanes, plan_waves, plan_writing
 from standfast.protocol.plan_commands import commands
 from standfast.protocol.plan_findings import errors
-from standfast.protocol.runners import KINDS
+from standfast.protocol.runners import KNOWN, takes_script
 from standfast.protocol.text import printable
-from standfast.run import plan_file, trust
+from standfast.run import plan_file, runners, trust
 from standfast.surfaces.cli import consent, persons, plan_shown
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     import argparse
 
+    from standfast.protocol.plan import Plan
     from standfast.protocol.plan_commands import Command
     from standfast.run.plan_file import Loaded
     from standfast.surfaces.cli.context import Context
@@ -47,10 +48,9 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 def load(context: Context, file: str) -> Loaded:
     """The plan that was named, from where the command was called."""
-    own = getattr(context.config, "runners", None) or {}
+    known = (*KNOWN, *context.config.runners)
     path = os.path.join(context.directory, file)
-    loaded = plan_file.load(path, context.place.root, runners=(*KINDS, *own))
-    return loaded._replace(file=file)
+    return plan_file.load(path, context.place.root, runners=known)._replace(file=file)
 
 
 def _check(context: Context, _arguments: argparse.Namespace, loaded: Loaded) -> int:
@@ -93,7 +93,7 @@ def _show(context: Context, arguments: argparse.Namespace, loaded: Loaded) -> in
 def _trust(context: Context, arguments: argparse.Namespace, loaded: Loaded) -> int:
     """Show every command, then remember that a person has seen them and agrees."""
     persons.refuse_agents(context)
-    found = commands(loaded.need())
+    found = commands(loaded.need(), _shells(context, loaded.need()))
     home, repository = xdg.state_home(context.environ), homes.main_root(context.place)
     known = trust.is_trusted(home, repository, loaded)
     if not context.json:
@@ -109,6 +109,14 @@ def _trust(context: Context, arguments: argparse.Namespace, loaded: Loaded) -> i
         word = "Trusted, as long as it stays as it is" if agreed else "Not trusted"
         print(printable(f"{word}: {loaded.file}"))
     return int(not agreed)
+
+
+def _shells(context: Context, plan: Plan) -> set[str]:
+    """The runners, by the names that the plan has for them, which take prompts for commands."""
+    default = plan.runner or context.config.runner
+    names = {default, *plan_lanes.runner_names(plan)}
+    found = {each for each in names if takes_script(runners.resolve(each, context.config))}
+    return found | ({""} if default in found else set())
 
 
 _NOTHING = "The plan has no commands of its own: there is nothing to trust."
