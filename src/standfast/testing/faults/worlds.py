@@ -307,8 +307,8 @@ def _owing(world: World) -> None:
 def _planned(world: World) -> None:
     """Work has begun, and somebody wrote a plan."""
     _begun(world)
-    _write(os.path.join(world.repo, PLAN_FILE), PLAN)
-    _write(os.path.join(world.repo, "one.md"), "Do one.\n")
+    write(os.path.join(world.repo, PLAN_FILE), PLAN)
+    write(os.path.join(world.repo, "one.md"), "Do one.\n")
 
 
 WORLDS: dict[str, Callable[[World], None]] = {
