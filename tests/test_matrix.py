@@ -43,11 +43,11 @@ class Forgetful(arms.Scripted):
 @pytest.mark.alone
 @pytest.mark.req("EFF-05", "EFF-01", "EFF-02", "CKP-11")
 def test_kills_anywhere_in_a_lane_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
-    done = Campaign(arms.STANDFAST, str(tmp_path), 12, 20261116, everywhere=False).run()
+    done = Campaign(arms.STANDFAST, str(tmp_path), 8, 20261116, everywhere=False).run()
 
     found = report.figures(done)
     assert found["problems"] == []
-    assert found["kills"] >= 12
+    assert found["kills"] >= 8
     assert (found["lost"], found["repeated"]) == (0, 0)
     assert found["asked"] <= found["supervisors_killed"]
 

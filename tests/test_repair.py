@@ -61,7 +61,7 @@ from standfast.journal.repair import repair
 from standfast.journal.store import Journal
 from standfast.journal.verify import verify
 
-FLIPS_EACH = 30
+FLIPS_EACH = 15
 
 
 @pytest.fixture(scope="module")

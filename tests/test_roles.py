@@ -262,7 +262,7 @@ def test_file_of_5_mb_is_cut_to_the_clients_cap_with_the_path_to_the_rest(
     long = FRESH + filling * (5 * 1024 * 1024 // len(filling.encode()))
     put(hooks.repo, long)
     bring(hooks.repo, COMPACTING)
-    for number in range(40):
+    for number in range(12):
         hooks("UserPromptSubmit", prompt=f"and do not forget number {number} " + "🦉" * 200)
 
     out = hooks("SessionStart", source="compact").out.decode()

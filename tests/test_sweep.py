@@ -53,10 +53,12 @@ def test_hook_and_action_that_nobody_tries_are_missed() -> None:
 @needs_compiler
 @pytest.mark.req("REL-01", "REL-03")
 def test_slice_of_the_sweep_finds_nothing(quick: str) -> None:
-    swept = crew.sweep(quick, 7, thin=16, twice=3, tell=lambda _: None)
+    thin, twice = crew.SLICE
+
+    swept = crew.sweep(quick, 7, thin=thin, twice=twice, tell=lambda _: None)
 
     assert swept.findings == []
-    assert swept.injected > 900
+    assert swept.injected > 450
 
 
 @pytest.mark.alone

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     Tell = Callable[[str], None]
 
 
+# What `make test` tries: one trial in so many, and so many of each act that hit its recovery.
+SLICE = (40, 2)
+
+
 class Swept:
     """What a sweep tried, and what it found, each finding with its trial."""
 

@@ -70,7 +70,7 @@ def no_compiler() -> str | None:
 def sweep(run: Run) -> Figures:
     """Every act must be in it: what is missing counts as wrong."""
     run.tally.find(f"wrong no act tries `{name}`" for name in acts.missing())
-    thin, twice = (16, 3) if run.slice else (1, 300)
+    thin, twice = crew.SLICE if run.slice else (1, 300)
     swept = crew.sweep(run.place("sweep"), run.seed, thin=thin, twice=twice, tell=run.tell)
     run.tally.injected += swept.injected
     run.tally.find(swept.findings)

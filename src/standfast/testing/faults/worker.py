@@ -44,14 +44,22 @@ def main() -> int:
 def _share(
     trier: Sweep, *, seed: int, share: int, of: int, thin: int, twice: int, acts: Sequence[str]
 ) -> Iterator[Trial]:
-    """This process's part of all trials: the same for the same seed."""
+    """This process's part of all trials: the same for the same seed.
+
+    A slice has a few trials of each act, and making its world costs as much as they do: there each
+    act is tried by one process alone.
+    """
     wanted = [ACTS[name] for name in acts] or ACTS.values()
+    is_slice = thin > 1
     for position, act in enumerate(wanted):
+        if is_slice and position % of != share:
+            continue
         dice = random.Random(f"{seed} {act.name}")
-        step = thin * (_DEAR if act.dear and thin > 1 else 1)
+        step = thin * (_DEAR if act.dear and is_slice else 1)
         once = trier.trials(act)[(seed + position) % step :: step]
         more = trier.repeated(act, dice, 0 if act.dear else twice)
-        yield from list(chain(once, more))[share::of]
+        trials = list(chain(once, more))
+        yield from trials if is_slice else trials[share::of]
 
 
 def _try(trier: Sweep, trials: Iterable[Trial]) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 FULL = 106_000  # states to be drawn; of equal ones one is tried, and 100,000 are promised
-SLICE = 1_500
+SLICE = 1_000
 _CANARY = 150
 _MEMORY = "/dev/shm"  # a sync costs nothing there: what survives one is the model's business
 
