@@ -55,8 +55,7 @@ def _lane(lane: Lane, screen: Screen) -> Node:
         below.append((f"owns {printable(', '.join(lane.owns))}", []))
     (first, *others) = lane.tasks
     if not others and first.name == ONLY_TASK:
-        said = f"  {one_line(first.prompt or first.prompt_file, _LONGEST)}"
-        return f"{screen.paint(lane.name, 'good')}{after}{said}", below
+        return f"{screen.paint(lane.name, 'good')}{after}  {_told(first)}", below
     below += [(_task(task), []) for task in lane.tasks]
     return f"{screen.paint(lane.name, 'good')}{after}", below
 
@@ -66,7 +65,12 @@ def _task(task: Task) -> str:
     facts += [task.role] if task.role != BUILDER else []
     facts += [f"by {task.runner}"] if task.runner else []
     said = f" ({'; '.join(facts)})" if facts else ""
-    return f"{task.name}{printable(said)}  {one_line(task.prompt or task.prompt_file, _LONGEST)}"
+    return f"{task.name}{printable(said)}  {_told(task)}"
+
+
+def _told(task: Task) -> str:
+    """The first line of what it is told, or where that stands."""
+    return one_line(task.prompt.strip().partition("\n")[0] or task.prompt_file, _LONGEST)
 
 
 def _drawn(nodes: list[Node], screen: Screen, before: str) -> Iterator[str]:
