@@ -186,6 +186,38 @@ def test_a_limit_that_was_got_over_is_none() -> None:
         assert report.tokens_in == 3000
 
 
+@pytest.mark.req("RUN-06")
+def test_claude_is_stopped_by_a_limit_only_if_it_says_so_at_last() -> None:
+    def read(*said: object) -> Report:
+        return runners.read("claude", b"\n".join(json.dumps(each).encode() for each in said))
+
+    def event(status: str) -> object:
+        info = {"status": status, "resetsAt": 1794806790}
+        return {"type": "rate_limit_event", "rate_limit_info": info}
+
+    tries = {"type": "system", "subtype": "api_retry", "error_status": 429, "error": "rate_limit"}
+    speaks = {"type": "assistant", "message": {"content": [{"text": "on"}]}}
+    failed = {"type": "result", "is_error": True, "result": "API Error: 500"}
+
+    assert read(tries, speaks) == Report(last="on")  # it was killed later, for whatever reason
+    assert read(event("rejected"), {"type": "result", "is_error": False}) == Report()
+    warned = read(event("allowed_warning"), failed)
+    assert (warned.error, warned.limit, warned.limit_until_s) == ("API Error: 500", "", 0)
+    assert read(event("rejected"), failed).limit_until_s == 1794806790
+
+
+@pytest.mark.req("RUN-06")
+def test_opencode_gives_up_and_says_how_long_to_wait() -> None:
+    data = {"statusCode": 429, "message": "Slow down.", "responseHeaders": {"retry-after": "60"}}
+
+    report = runners.read(
+        "opencode", json.dumps({"type": "error", "error": {"data": data}}).encode(), b"", NOW
+    )
+
+    assert (report.limit, report.error) == ("Slow down.", "")
+    assert report.limit_until_s == int(NOW.timestamp()) + 61
+
+
 @pytest.mark.parametrize(
     ("kind", "case", "says"),
     [
@@ -205,7 +237,7 @@ def test_what_is_wrong_and_no_limit_is_an_error_in_its_own_words(
 
     assert says in report.error
     assert (report.limit, report.limit_until_s) == ("", 0)
-    assert "\x1b" not in report.error
+    assert "[31m" not in report.error
 
 
 @pytest.mark.req("RUN-02")
@@ -215,6 +247,16 @@ def test_who_was_killed_has_told_its_session(kind: str) -> None:
 
     assert report.session
     assert (report.limit, report.error) == ("", "")
+
+
+@pytest.mark.req("RUN-02")
+@pytest.mark.parametrize("kind", list(VERSIONS))
+def test_a_session_that_is_not_there_is_told_from_one_that_failed(kind: str) -> None:
+    report = reading(kind, "gone")
+
+    assert report.is_gone
+    assert "session" in report.error.lower() or "thread" in report.error
+    assert not any(reading(kind, case).is_gone for case in ("well", "refused", "limit"))
 
 
 @pytest.mark.parametrize("kind", list(VERSIONS))

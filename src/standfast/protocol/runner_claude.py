@@ -101,7 +101,10 @@ def _well(report: Report) -> Report:
 
 
 def _failed(report: Report, said: dict[str, Value]) -> Report:
-    why = text(said, "result") or text(said, "subtype") or "it failed"
+    errors = said.get("errors")
+    first = errors[0] if isinstance(errors, list) and errors else ""
+    why = text(said, "result") or (first if isinstance(first, str) else "")
+    why = why or text(said, "subtype") or "it failed"
     old = _OLD_LIMIT.search(why)
     if old:
         report = report._replace(limit_until_s=moment(int(old[1])))

@@ -7,7 +7,6 @@ is too long to be one of interest, is passed over. Nothing here raises.
 from __future__ import annotations
 
 import json
-import math
 import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -27,6 +26,11 @@ MOST_TOKENS = 10**15
 MOST_DOLLARS = 10**9
 SOONEST_S, LATEST_S = 10**9, 4 * 10**9  # from 2001 to 2096: anything else is no moment
 
+_END = 64 * 1024
+_GONE = re.compile(
+    r"No conversation found with session|no rollout found for thread"
+    r"|No previous sessions found|Invalid session identifier|Session not found"
+)
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
 _LIMIT = re.compile(
     r"(?i)\b(?:usage|rate|session|weekly|daily|hourly)[ _-]?limit"  # but not a limit of tokens
@@ -61,6 +65,13 @@ def last_line(out: bytes) -> str:
             return words(said)
         end = start - 1
     return ""
+
+
+def complaint(err: bytes) -> str:
+    """The line of what was said as an error that names one, else the last."""
+    end = err[-_END:]
+    named = [line for line in end.splitlines() if b"rror" in line]
+    return last_line(named[-1] if named else end)
 
 
 def _lines(out: bytes) -> Iterator[tuple[int, int]]:
@@ -116,8 +127,8 @@ def dollars(*said: Value) -> str:
     paid = [
         Decimal(str(each))
         for each in said
-        if isinstance(each, int | float) and not isinstance(each, bool) and math.isfinite(each)
-        if 0 <= each < MOST_DOLLARS
+        if isinstance(each, int | float) and not isinstance(each, bool)
+        if 0 <= each < MOST_DOLLARS  # which NaN is not
     ]
     return f"{sum(paid, Decimal()).normalize():f}" if paid else ""
 
@@ -126,6 +137,11 @@ def moment(said: object) -> int:
     """Seconds since 1970, if *said* can be that; else 0."""
     is_number = isinstance(said, int | float) and not isinstance(said, bool)
     return int(said) if is_number and SOONEST_S <= said < LATEST_S else 0  # type: ignore[call-overload, operator]  # narrowed by is_number
+
+
+def is_gone(error: str) -> bool:
+    """Whether a client says that it knows nothing of the session it was to go on with."""
+    return bool(_GONE.search(error))
 
 
 def is_limit(said: str) -> bool:

@@ -48,6 +48,7 @@ class Report(NamedTuple):
     limit_until_s: int = 0  # when that ends, in seconds since 1970; 0 is not told
     error: str = ""
     last: str = ""  # its last words, one line
+    is_gone: bool = False  # there is no such session to go on with: it did nothing
 
 
 class Client(Protocol):
@@ -87,12 +88,14 @@ def argv(runner: Runner, call: Call) -> list[str]:
 
 def read(kind: str, out: bytes, err: bytes = b"", now: datetime | None = None) -> Report:
     """What a client of *kind* said of itself; never raises, whatever stands there."""
-    report = _client(kind).read(out, err, now)
-    if report != Report() or kind == SHELL:
-        return report
-    from standfast.protocol.runner_words import last_line
+    from standfast.protocol.runner_words import complaint, is_gone
 
-    return Report(error=last_line(err))  # it did not even begin
+    report = _client(kind).read(out, err, now)
+    if kind == SHELL:
+        return report
+    if report == Report():
+        report = Report(error=complaint(err))  # it did not even begin
+    return report._replace(is_gone=is_gone(report.error))
 
 
 def spent(calls: Iterable[tuple[str, Report]]) -> tuple[Decimal, int, int]:
