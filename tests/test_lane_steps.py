@@ -18,8 +18,11 @@ from standfast.protocol.lane_steps import (
     FAILED,
     MERGE,
     OK,
+    PARKED,
     REBASE,
     RETIRE,
+    REVISE,
+    SETUP,
     TESTS,
     Do,
     Mark,
@@ -226,6 +229,94 @@ def test_every_standing_leads_to_one_thing_and_nothing_lands_untested(
         assert found.task is not None
     if not asked:
         assert found.do is not Do.AGAIN
+
+
+# With a worktree to prepare, limits and gates.
+
+QUALITY, SAFETY = Gate("quality", "critic"), Gate("safety", "critic")
+PLANNED = SPEC._replace(setup="make deps", gates=(QUALITY, SAFETY))
+PREPARED = (*STARTED, (SETUP, BEGUN), (SETUP, OK))
+BUILT = (*PREPARED, *WORKED[2:])
+CHECKED = (*BUILT, *TESTED[6:])
+PASSED = (*CHECKED, ("gate-quality", BEGUN), ("gate-quality", OK))
+DONE_SO = (*PASSED, ("gate-safety", BEGUN), ("gate-safety", OK))
+SENT_BACK = (*CHECKED, ("gate-quality", BEGUN), ("gate-quality", REVISE))
+WAITING = (*PREPARED, ("task-one", BEGUN), ("task-one", PARKED))
+
+PLANNED_WAY = [
+    (STARTED, Do.PREPARE_TREE, SETUP),
+    ((*STARTED, (SETUP, BEGUN)), Do.PREPARE_TREE, SETUP),
+    ((*STARTED, (SETUP, BEGUN), (SETUP, FAILED)), Do.FAIL, SETUP),
+    (PREPARED, Do.WORK, "task-one"),
+    ((*BUILT, (SETUP, BEGUN)), Do.PREPARE_TREE, SETUP),  # its worktree was made again
+    ((*CHECKED, (SETUP, BEGUN)), Do.PREPARE_TREE, SETUP),
+    ((*DONE_SO, (SETUP, BEGUN)), Do.LAND, ""),
+    (BUILT, Do.TEST, TESTS),
+    (CHECKED, Do.JUDGE, "gate-quality"),
+    ((*CHECKED, ("gate-quality", BEGUN)), Do.JUDGE, "gate-quality"),
+    (PASSED, Do.JUDGE, "gate-safety"),
+    (DONE_SO, Do.LAND, ""),
+    ((*DONE_SO, (cp.TESTED, cp.COMPLETE)), Do.JUDGE, "gate-quality"),  # tested again since
+    (SENT_BACK, Do.BLOCK, "gate-quality"),
+    ((*SENT_BACK, ("task-two", BEGUN)), Do.WORK, "task-two"),
+    ((*SENT_BACK, ("task-two", BEGUN), ("task-two", OK)), Do.TEST, TESTS),
+    ((*SENT_BACK, ("task-two", OK), (cp.TESTED, cp.COMPLETE)), Do.JUDGE, "gate-quality"),
+    ((*CHECKED, ("gate-quality", BEGUN), ("gate-quality", FAILED)), Do.FAIL, "gate-quality"),
+    ((*DONE_SO, (cp.PRE_PR, cp.COMPLETE)), Do.RETIRE, ""),
+    ((*CHECKED, (cp.PRE_PR, cp.COMPLETE)), Do.RETIRE, ""),  # by somebody's word
+    (WAITING, Do.PARK, "task-one"),
+    ((*CHECKED, ("gate-quality", PARKED)), Do.PARK, "gate-quality"),
+]
+
+
+@pytest.mark.req("RUN-04", "RUN-06", "RUN-09")
+@pytest.mark.parametrize(("said", "do", "step"), PLANNED_WAY)
+def test_lane_of_a_plan_is_prepared_worked_on_tested_judged_and_landed(
+    said: tuple[tuple[str, str], ...], do: Do, step: str
+) -> None:
+    found = decide(standing(*said)._replace(spec=PLANNED))
+
+    assert (found.do, found.step) == (do, step)
+
+
+@pytest.mark.parametrize("said", [SENT_BACK, (*PREPARED[:-1], (SETUP, FAILED))])
+def test_what_a_gate_or_setup_stopped_is_done_again_when_somebody_asks(
+    said: tuple[tuple[str, str], ...],
+) -> None:
+    assert decide(standing(*said)._replace(spec=PLANNED), asked=True).do is Do.AGAIN
+
+
+@pytest.mark.req("RUN-06")
+@pytest.mark.parametrize(
+    ("now", "do"), [(None, Do.PARK), (150, Do.PARK), (199, Do.PARK), (200, Do.WORK)]
+)
+@pytest.mark.parametrize("asked", [False, True])
+def test_limit_is_waited_for_whoever_asks(now: int | None, do: Do, *, asked: bool) -> None:
+    lane = standing(*WAITING)._replace(spec=PLANNED)
+    waits = Step(1, PARKED, 99, {"at": "100", "until": "200"})
+    lane = lane._replace(steps={**lane.steps, "task-one": waits})
+
+    assert decide(lane, asked=asked, now_us=now).do is do
+
+
+@pytest.mark.req("CKP-14")
+def test_rollback_to_the_tests_undoes_what_gates_said_and_one_to_the_start_the_setup() -> None:
+    assert is_void("gate-quality", 5, cp.TESTED, 9)
+    assert not is_void("gate-quality", 10, cp.TESTED, 9)
+    assert is_void(SETUP, 5, cp.STARTED, 9)
+    assert not is_void(SETUP, 5, cp.TESTED, 9)
+
+
+def test_findings_are_told_until_the_gate_judges_again() -> None:
+    lane = standing(*SENT_BACK)._replace(spec=PLANNED)
+    said = {"score": "0.5", "weakest": "evidence", "findings": "No tests."}
+    back = lane._replace(steps={**lane.steps, "gate-quality": Step(1, REVISE, 99, said)})
+    again = lane._replace(steps={**lane.steps, "gate-quality": Step(2, BEGUN, 99, said)})
+
+    (told,) = back.findings
+    assert "0.5, 0.92 is asked; weakest: evidence" in told
+    assert told.endswith("No tests.")
+    assert again.findings == []
 
 
 # What a lane is to do.

@@ -42,6 +42,7 @@ class Order(NamedTuple):
     cap: int = 8 * 1024 * 1024  # bytes kept of each stream
     git: tuple[str, str] | tuple[()] = ()  # its worktree's git directory, and the common one
     reader: str = ""  # the client whose words it says; "" is none
+    session: str = ""  # of one that says nothing of its own
 
 
 def name_of(key: str) -> str:

@@ -6,36 +6,38 @@ record, and into the journal.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from standfast import disk
-from standfast.effects.folder import OUT
+from standfast.effects.folder import ERR, OUT
 from standfast.errors import StandfastError
 from standfast.redact import redact
 
 if TYPE_CHECKING:
-    from standfast.effects.folder import Folder
+    from standfast.effects.folder import Folder, Order
     from standfast.protocol.documents import Value
 
 _LONGEST = 1_000
 
 
-def of(reader: str, said: bytes) -> dict[str, Value]:
-    """What a client of this kind said of itself in *said*; empty where nobody reads it.
+def of(order: Order, out: bytes, err: bytes) -> dict[str, Value]:
+    """What a client said of itself on both streams; empty where nobody reads them.
 
     Its words are untrusted, and a mistake in reading them must not cost the record of its end.
     """
-    if not reader:
+    if not order.reader:
         return {}
-    from standfast.protocol import runners  # most commands are nobody's words
+    from datetime import UTC, datetime  # most commands are nobody's words
+
+    from standfast.protocol import runners
 
     try:
-        found = runners.read(reader, said, now=datetime.now(tz=UTC).astimezone())
+        found = runners.read(order.reader, out, err, datetime.now(tz=UTC).astimezone())
     except Exception as error:  # noqa: BLE001  # whatever it is
-        return {"error": f"its words could not be read: {type(error).__name__}"}
-    told = {name: _bounded(value) for name, value in found._asdict().items() if value}
-    return {name: value for name, value in told.items() if value is not None}
+        found = runners.Report(error=f"its words could not be read: {type(error).__name__}")
+    said = found._replace(session=found.session or order.session)._asdict()
+    told = {name: _bounded(value) for name, value in said.items() if value}
+    return {"kind": order.reader, **{name: each for name, each in told.items() if each is not None}}
 
 
 def _bounded(value: object) -> Value:
@@ -48,7 +50,13 @@ def of_folder(folder: Folder) -> dict[str, Value]:
     """The same of an effect that nobody saw end; empty where its words are gone."""
     try:
         order = folder.read_order()
-        said = disk.read_regular(folder.at(OUT), limit=3 * order.cap)
-    except (OSError, ValueError, TypeError, StandfastError):
+    except (ValueError, TypeError, StandfastError):
         return {}
-    return of(order.reader, said)
+    return of(order, *(_words(folder.at(name), 3 * order.cap) for name in (OUT, ERR)))
+
+
+def _words(path: str, limit: int) -> bytes:
+    try:
+        return disk.read_regular(path, limit=limit)
+    except (OSError, StandfastError):
+        return b""

@@ -158,7 +158,7 @@ class Supervision:
             err=redact(err.tail()),
             sizes={"out": out.size, "err": err.size},
             digests={"out": out.digest(), "err": err.digest()},
-            report=reports.of(self.order.reader, out.kept()) if self.order.reader else {},
+            report=reports.of(self.order, out.kept(), err.kept()) if self.order.reader else {},
         )
 
 

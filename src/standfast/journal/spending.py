@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
     from standfast.protocol.spending import Spent
 
-_BETWEEN = "SELECT value FROM cells WHERE key >= ? AND key < ?"
+_KINDS = ("effect.ended", "effect.settled")
+_BETWEEN = (
+    "SELECT value FROM cells WHERE (key >= ? AND key < ?) OR (key >= ? AND key < ?) ORDER BY seq"
+)
 
 
 def spent(journal: Journal, *names: str) -> Spent:
@@ -23,10 +26,10 @@ def spent(journal: Journal, *names: str) -> Spent:
 
 
 def _records(journal: Journal, prefix: str) -> Iterator[dict[str, object]]:
-    """Those that ended, and those that nobody saw end, as far as they told."""
-    for kind in ("effect.ended", "effect.settled"):
-        try:
-            rows = journal.query(_BETWEEN, (f"{kind}:{prefix}/", f"{kind}:{prefix}0"))
-        except NothingFound:
-            return
-        yield from (json.loads(str(row[0])) for row in rows)
+    """Those that ended, and those that nobody saw end, as far as they told; the oldest first."""
+    between = [f"{kind}:{prefix}{end}" for kind in _KINDS for end in ("/", "0")]  # `0` follows `/`
+    try:
+        rows = journal.query(_BETWEEN, tuple(between))
+    except NothingFound:
+        return
+    yield from (json.loads(str(row[0])) for row in rows)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from standfast.protocol import runners
+from standfast.protocol.runners import Report
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -20,33 +23,22 @@ class Spent(NamedTuple):
     tokens_out: int = 0
     seconds: float = 0.0
 
-    def plus(self, other: Spent) -> Spent:
-        """Both together."""
-        return Spent(
-            self.cost_usd + other.cost_usd,
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            self.seconds + other.seconds,
-        )
-
 
 def total(ended: Iterable[Mapping[str, Any]]) -> Spent:
-    """The sum of the records of commands, as the journal has them."""
-    found = Spent()
-    for each in ended:
-        found = found.plus(of(each))
-    return found
+    """The sum of the records of commands, as the journal has them, in their order."""
+    every = list(ended)
+    took = (each.get("seconds") for each in every)
+    seconds = sum(each for each in took if isinstance(each, float))
+    calls = (_call(each.get("report") or {}) for each in every)
+    return Spent(*runners.spent(calls), round(seconds, 3))
 
 
-def of(ended: Mapping[str, Any]) -> Spent:
-    """What one command cost."""
-    report = ended.get("report") or {}
-    seconds = ended.get("seconds")
-    return Spent(
-        cost_usd=cost(report.get("cost_usd")),
+def _call(report: Mapping[str, Any]) -> tuple[str, Report]:
+    return str(report.get("kind")), Report(
+        session=str(report.get("session") or ""),
+        cost_usd=str(cost(report.get("cost_usd"))),
         tokens_in=_count(report.get("tokens_in")),
         tokens_out=_count(report.get("tokens_out")),
-        seconds=seconds if isinstance(seconds, float) else 0.0,
     )
 
 

@@ -87,9 +87,15 @@ def perform(run: Run, probe: Callable[[], Probe]) -> Ended | None:
 
     def again(key: str, session: str) -> Order:
         if not os.path.lexists(Folder(run.work.journal.folder, key).at(STARTED)):
-            goes_on = "continues its session" if session else "begun anew: it had said nothing yet"
+            goes_on = (
+                "continues its session"
+                if session or run.session
+                else "begun anew: it had said nothing yet"
+            )
             log(run.work, "task_start", task=run.who.name, notes=f"cut off; {goes_on}")
-        return _order(run, runner, session, f"-{key.rpartition('#')[2]}", is_cut_off=True)
+        return _order(
+            run, runner, session or run.session, f"-{key.rpartition('#')[2]}", is_cut_off=True
+        )
 
     return see_to(run.work, Effect(first, "agent", probe, again=again))
 
@@ -100,13 +106,15 @@ def _order(run: Run, runner: Runner, session: str, mark: str, *, is_cut_off: boo
     if (session or is_cut_off) and not runners.takes_script(runner):
         text = lane_prompt.cut_off(text)
     path, said = _write(run, text, mark)
-    chosen = str(uuid.uuid4()) if runner.kind in runners.CHOOSES_SESSION else ""
-    call = Call(path, session or chosen, is_resumed=bool(session))
+    is_ours = runner.kind in (*runners.CHOOSES_SESSION, runners.SHELL)
+    chosen = session or (str(uuid.uuid4()) if is_ours else "")
+    call = Call(path, chosen, is_resumed=bool(session))
     made = order(run.work, run.who.step, run.number, runners.argv(runner, call), said, stdin=path)
     return made._replace(
         env={**made.env, **runner.env, **_ours(made)},
         timeout_s=runner.time_s or run.work.spec.time_s,
         reader=runner.kind,
+        session=chosen if runner.kind == runners.SHELL and runner.resume else "",
     )
 
 

@@ -61,7 +61,9 @@ def judge(work: Work, lane: Standing, following: Next) -> None:
     """One run of the critic, and what follows from its scores."""
     gate = following.task
     assert isinstance(gate, Gate)  # noqa: S101  # for the type: decide names one
-    if not see_to_worktree(work, lane) or is_new(work, lane):
+    if not see_to_worktree(work, lane):
+        return
+    if not parking.is_begun(work, lane, gate) and is_new(work, lane):
         return
     parking.refuse_more(work, lane, gate)
     run = _begin(work, lane, gate)
@@ -89,22 +91,23 @@ def _how(work: Work, gate: Gate, ended: Ended) -> str:
 
 
 def _begin(work: Work, lane: Standing, gate: Gate) -> _Run:
-    """The run that is due; how the worktree was before it is told before it begins."""
+    """The run that is due; how the worktree was is told before the critic can change anything."""
     known = lane.steps.get(gate.step)
     facts = dict(known.facts) if known is not None else {}
-    is_begun = known is not None and known.state == BEGUN
-    if known is not None and is_begun and "before" in facts:
+    if known is not None and parking.is_begun(work, lane, gate):
         return _Run(gate, known.number, facts)
-    count = told.last_number(work.journal, work.spec, gate.step) + (not is_begun)
     said = {
         **carried(facts),
         **of_gate(facts),
         "head": str(work.tree.head()),
         "before": _state(work),
     }
-    with recording(work) as tx:
-        step(work, tx, gate.step, count, BEGUN, said)
-    log(work, "gate_start", task=gate.name)
+    is_due = known is not None and known.state == BEGUN
+    count = told.last_number(work.journal, work.spec, gate.step) + (not is_due)
+    if not is_due or said != facts:
+        with recording(work) as tx:
+            step(work, tx, gate.step, count, BEGUN, said)
+        log(work, "gate_start", task=gate.name)
     return _Run(gate, count, said)
 
 

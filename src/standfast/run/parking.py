@@ -51,7 +51,7 @@ def wait(work: Work, lane: Standing, following: Next) -> None:
 
 def refuse_more(work: Work, lane: Standing, who: Task | Gate) -> None:
     """Before another agent is begun: whoever leads the run may want none; none is ever ended."""
-    why = "" if _is_begun(work, lane, who) else work.may_begin()
+    why = "" if is_begun(work, lane, who) else work.may_begin()
     if why:
         raise LaneParked(
             f"{'/'.join(work.spec.names)} is parked, no further agent is begun: {why}",
@@ -60,7 +60,7 @@ def refuse_more(work: Work, lane: Standing, who: Task | Gate) -> None:
         )
 
 
-def _is_begun(work: Work, lane: Standing, who: Task | Gate) -> bool:
+def is_begun(work: Work, lane: Standing, who: Task | Gate) -> bool:
     """Whether the run that is due was begun in the world, not only in the journal."""
     known = lane.steps.get(who.step)
     if known is None or known.state != BEGUN:

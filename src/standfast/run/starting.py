@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from standfast import disk
 from standfast.effects import door, settling
 from standfast.effects.folder import EXIT, STARTED, Folder
-from standfast.errors import BadName
+from standfast.errors import BadName, WrongUsage
 from standfast.git import branches, worktrees
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import BranchTaken, InTheWay, LaneBlocked
@@ -16,6 +16,7 @@ from standfast.protocol import checkpoints as cp
 from standfast.protocol.effects import Verdict, attempt_of
 from standfast.protocol.lane_steps import BEGUN
 from standfast.protocol.text import printable
+from standfast.redact import redact_value
 from standfast.run import stock
 from standfast.run.working import checkpoint, free_of_locks, log, recording
 
@@ -36,11 +37,22 @@ def prepare(work: Work, _lane: Standing, _next: Next) -> None:
     heads = branches.heads(work.git, spec.base, *branches.around(spec.branch))
     base = heads.get(spec.base) or base_commit(work.git, spec.base)
     if not known:
+        _refuse_secrets(spec)
         _refuse_taken(spec, heads)
     with recording(work) as tx:
         if not known:
             told.specify(tx, spec, work.author)
         checkpoint(work, tx, cp.BEFORE, cp.READY, base_sha=base, head_sha=base)
+
+
+def _refuse_secrets(spec: Spec) -> None:
+    """The journal keeps no secrets: a runner that came back without them would be another one."""
+    held = spec.as_dict()["runners"]
+    if redact_value(held) != held:
+        raise WrongUsage(
+            "a runner of the lane holds what looks like a secret: the journal would not keep it",
+            remedy="Give it to the client by the environment that Standfast is called with.",
+        )
 
 
 def base_commit(git: Git, branch: str) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from standfast import clock
 from standfast.journal import lane_steps as told
 from standfast.journal import runs
 from standfast.protocol import checkpoints as cp
+from standfast.protocol import parking
 from standfast.protocol.lane_steps import Do, decide
 from standfast.protocol.text import one_line
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
 
 _WORDS = 100
-NEEDS, RUNNING, STOPPED = "NEEDS YOU", "RUNNING", "STOPPED"
+NEEDS, RUNNING, STOPPED, PARKED = "NEEDS YOU", "RUNNING", "STOPPED", "PARKED"
 
 
 class Shown(NamedTuple):
@@ -49,6 +51,14 @@ def _shown(context: Context, lane: Standing) -> Shown:
     runs = f", run {lane.retries + 1} of {lane.spec.retries + 1}" if lane.spec.retries else ""
     if is_taken(context.journal, lane.spec.names):
         return Shown(run_id, name, RUNNING, stage, f"{_doing(lane)}{runs}")
+    following = decide(lane)
+    if following.do is Do.PARK:
+        said = lane.steps[following.step].facts
+        until = clock.local_minute(parking.number(said, "until"))
+        why = one_line(said.get("why", ""), _WORDS)
+        return Shown(
+            run_id, name, PARKED, stage, f"until {until}: {why}; `standfast lane resume` goes on"
+        )
     if mark is not None and mark.status in (cp.FAILED, cp.BLOCKED):
         why = one_line(str(mark.record.get("notes") or ""), _WORDS)
         return Shown(run_id, name, NEEDS, stage, f"{mark.status}{runs}: {why}")
