@@ -304,6 +304,7 @@ def test_lane_outside_its_section_is_not_lost() -> None:
         ("PLAN", "# a plan\nlanes: {a: x}", "yaml"),
         ("PLAN", "# P1: x\n## Swim Lanes\n### SL-1 -- a\nDo it.", "phase"),
         ("PLAN.MD", "## Step by Step Tasks\n### 1. a\n- **Task ID**: a\n", "team"),
+        ("p.md", "# x\n## Tasks\n### 1. a\n- **Task ID**: a\n", "team"),
         ("p.txt", "**Step by Step Tasks**\n### 1. a\n- **Task ID**: a\n", "team"),
     ],
 )
@@ -315,6 +316,7 @@ def test_kind_is_found_from_extension_and_content(name: str, text: str, kind: st
     ("text", "says"),
     [
         ("", "1: this is neither a team plan nor a phase plan"),
+        ("## Tasks\n- [ ] buy milk\n", "1: this is neither a team plan nor a phase plan"),
         ("lanes: {a: x}", "1: this is neither a team plan nor a phase plan"),
         ("# x\n## Swim Lanes\n", "2: there are no lanes"),
         ("# x\n## Step by Step Tasks\n", "2: there are no tasks"),

@@ -75,6 +75,25 @@ def test_shell_is_a_runner_wherever_it_is_named(repo: Path) -> None:
     assert [(each.what, each.text) for each in found] == [("shell", "ls")]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("gates: {Q: {role: r, runner: shell, prompt: ls}}, lanes: {a: x}", ["P1/Q: ls"]),
+        ("gates: {Q: {role: r, prompt: ls}}, lanes: {a: x}", []),
+        ("gates: {Q: {role: r, prompt: ls}}, lanes: {a: {task: x, runner: shell}, b: y}",
+         ["P1/Q: ls", "P1/a: x"]),
+        ("gates: {Q: {role: r, prompt: ls, runner: claude}}, lanes: {a: {task: x, runner: shell}}",
+         ["P1/a: x"]),
+    ],
+)  # fmt: skip
+def test_gate_that_a_shell_judges_is_a_command(repo: Path, text: str, found: list[str]) -> None:
+    (repo / "p.yaml").write_text(f"phases: {{P1: {{{text}}}}}\n")
+
+    made = commands(load(repo / "p.yaml").need())
+
+    assert [f"{each.whose}: {each.text}" for each in made] == found
+
+
 def test_trust_holds_for_these_bytes_alone(home: str, plan: Path) -> None:
     assert not trusted(home, plan)
     agree(home, plan)

@@ -23,8 +23,8 @@ _OF_A_LANE = ("setup", "test")
 class Command(NamedTuple):
     """One shell line, or the file that holds it."""
 
-    what: str  # setup, test, pr, pr_probe, or shell: a task that a shell does
-    whose: str  # the lane, or empty for the whole plan
+    what: str  # setup, test, pr, pr_probe, or shell: a task or gate that a shell does
+    whose: str  # the lane or gate, or empty for the whole plan
     text: str
     line: int
     file: str = ""
@@ -37,8 +37,10 @@ def commands(plan: Plan, shells: Collection[str] = (SHELL,)) -> list[Command]:
         for part in _OF_A_PLAN
         if (text := getattr(plan, part))
     ]
-    for phase, lane in plan.lanes():
-        found += _of_lane(plan, phase, lane, shells)
+    for phase in plan.phases:
+        found += _of_gates(plan, phase, shells)
+        for lane in phase.lanes:
+            found += _of_lane(plan, phase, lane, shells)
     return found
 
 
@@ -46,6 +48,15 @@ def prompt_files(plan: Plan) -> list[str]:
     """Every file with a prompt that a plan names, once."""
     named = (task.prompt_file for _, lane in plan.lanes() for task in lane.tasks)
     return sorted({file for file in named if file})
+
+
+def _of_gates(plan: Plan, phase: Phase, shells: Collection[str]) -> Iterator[Command]:
+    """A gate that names no runner is judged by that of each lane."""
+    lanes = {lane.runner or plan.runner for lane in phase.lanes}
+    for gate in phase.gates:
+        if not ({gate.runner} if gate.runner else lanes).isdisjoint(shells):
+            whose = f"{phase.name}/{gate.name}"
+            yield Command("shell", whose, gate.prompt, line_of(gate, "prompt"))
 
 
 def _of_lane(plan: Plan, phase: Phase, lane: Lane, shells: Collection[str]) -> Iterator[Command]:

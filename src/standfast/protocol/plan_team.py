@@ -48,7 +48,9 @@ _BACKTICKS = "Put a command into backticks."
 def is_one(blocks: Sequence[Block]) -> bool:
     """Whether a text has a heading that only such plans have."""
     names = {block.key for block in blocks}
-    return not names.isdisjoint((*TASKS[:2], *TEAM))
+    if TASKS[-1] in names and outside(blocks, ()):  # others have such a heading, but no Task ID
+        return True
+    return not names.isdisjoint((*TASKS[:-1], *TEAM))
 
 
 def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:

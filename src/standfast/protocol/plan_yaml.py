@@ -157,7 +157,7 @@ def _gate(page: Page, at: Path) -> Gate:
         runner=page.text((*at, "runner")),
         prompt=page.text((*at, "prompt")),
         line=page.line(at),
-        said=_said(page, at, ("runner",)),
+        said=_said(page, at, ("runner", "prompt")),
     )
 
 
