@@ -22,7 +22,7 @@ from standfast.protocol import gate_scores, lane_prompt, outputs, runners, spend
 from standfast.protocol.effects import Probe
 from standfast.protocol.lane_spec import Gate
 from standfast.protocol.lane_steps import BEGUN, OK, REVISE, of_gate
-from standfast.protocol.parking import carried, number
+from standfast.protocol.parking import number
 from standfast.protocol.quality_gates import weigh
 from standfast.protocol.text import printable
 from standfast.run import agents, moving, parking
@@ -97,7 +97,7 @@ def _begin(work: Work, lane: Standing, gate: Gate) -> _Run:
     if known is not None and parking.is_begun(work, lane, gate):
         return _Run(gate, known.number, facts)
     said = {
-        **carried(facts),
+        **parking.waited(lane, gate),
         **of_gate(facts),
         "head": str(work.tree.head()),
         "before": _state(work),

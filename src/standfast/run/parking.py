@@ -9,7 +9,7 @@ from standfast import clock
 from standfast.effects.folder import STARTED, Folder
 from standfast.lane_errors import LaneParked
 from standfast.protocol import parking, spending
-from standfast.protocol.lane_steps import BEGUN, PARKED
+from standfast.protocol.lane_steps import BEGUN, GOES_ON, PARKED
 from standfast.run.commands import key
 from standfast.run.working import log, recording, step
 
@@ -28,7 +28,7 @@ def is_limited(ended: Ended | None) -> bool:
 def park(work: Work, lane: Standing, who: Task | Gate, number: int, ended: Ended) -> None:
     """Write down until when the lane waits: no retry is used, and nothing has failed."""
     known = lane.steps.get(who.step)
-    before = known.facts if known is not None and known.state in (BEGUN, PARKED) else {}
+    before = known.facts if known is not None and known.state in GOES_ON else {}
     said = parking.facts(ended.report, clock.now_us(), before)
     kept = {name: before[name] for name in ("failing",) if name in before}
     spent = spending.facts(ended._asdict())
@@ -67,3 +67,11 @@ def is_begun(work: Work, lane: Standing, who: Task | Gate) -> bool:
         return False
     folder = Folder(work.journal.folder, key(work, who.step, known.number))
     return os.path.lexists(folder.at(STARTED))
+
+
+def waited(lane: Standing, who: Task | Gate) -> dict[str, str]:
+    """What is known from a run that was parked or ended: its session, and how often it waited."""
+    known = lane.steps.get(who.step)
+    if known is None or known.state not in GOES_ON:
+        return {}
+    return parking.carried(known.facts)

@@ -16,7 +16,6 @@ from standfast.git import worktrees
 from standfast.journal import lane_steps as told
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps, runners, spending
-from standfast.protocol import parking as waits
 from standfast.protocol.json_text import write_json
 from standfast.protocol.lane_spec import Task
 from standfast.protocol.text import printable
@@ -41,7 +40,7 @@ def work(work: Work, lane: Standing, following: Next) -> None:
         return
     mend_checkout(work, lane)
     parking.refuse_more(work, lane, task)
-    number = begin(work, lane, task.step, "task_start", task.name, _waited(lane, task))
+    number = begin(work, lane, task.step, "task_start", task.name, parking.waited(lane, task))
     see_to_the_dead(work, lane, task.step, key(work, task.step, number))
     ended = _agent(work, lane, task, number)
     if ended is not None and parking.is_limited(ended):
@@ -62,13 +61,6 @@ def work(work: Work, lane: Standing, following: Next) -> None:
     log(work, "task_done", task=task.name)
 
 
-def _waited(lane: Standing, task: Task) -> dict[str, str]:
-    """What is known from a run that was parked: its session, and how often it was."""
-    known = lane.steps.get(task.step)
-    is_going_on = known is not None and known.state in lane_steps.GOES_ON
-    return waits.carried(known.facts) if known is not None and is_going_on else {}
-
-
 def _agent(work: Work, lane: Standing, task: Task, number: int) -> Ended | None:
     text = lane_prompt.prompt(
         work.spec, task, lane.failures, expecting.paths(work, task, number), lane.findings
@@ -79,7 +71,7 @@ def _agent(work: Work, lane: Standing, task: Task, number: int) -> Ended | None:
     said = agents.surroundings(lane, task)
     if task.outputs:
         said["STANDFAST_OUTPUTS"] = expecting.folder(work, task, number)
-    session = _waited(lane, task).get("session", "")
+    session = parking.waited(lane, task).get("session", "")
     run = agents.Run(work, task, number, text, said, session)
     return agents.perform(run, expecting.probe(work, task, number))
 
