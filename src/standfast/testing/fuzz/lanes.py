@@ -6,8 +6,9 @@ from pathlib import Path
 
 from standfast.errors import WrongUsage
 from standfast.git import branches, changes, pushing, replay, standing
-from standfast.protocol import lane_prompt, lane_spec
+from standfast.protocol import gate_scores, lane_prompt, lane_spec, parking, spending
 from standfast.protocol.lane_spec import Spec, Task
+from standfast.protocol.quality_gates import WEIGHTS
 from standfast.surfaces.cli import lane_runs
 from standfast.testing.fuzz.target import Target, answered, folder, must, text_of
 
@@ -50,7 +51,26 @@ def _outputs(data: bytes) -> None:
     must(set(found.values()) <= set(lane_spec.TIERS), "a tier that is none")
 
 
+@answered
+def _scores(data: bytes) -> None:
+    found = gate_scores.read(text_of(data), name="scores.md")
+    must(set(found.scores) == set(WEIGHTS), "a dimension too many or too few")
+    must(all(0 <= each <= 1 for each in found.scores.values()), "a score that is none")
+    must(found.weakest in found.scores, "a dimension that was not scored")
+
+
+def _spent(data: bytes) -> None:
+    must(0 <= spending.cost(text_of(data)) < 10**9, "a cost that is none")
+    facts = dict.fromkeys(("at", "until", "parks"), text_of(data))
+    must(parking.number(facts, "until") >= 0, "a time before all times")
+    must(parking.is_due(facts, parking.number(facts, "until")), "somebody waits for ever")
+
+
 TARGETS = (
+    Target("gate-scores", "six scores and the findings, or our error", _scores,
+           (f"Good.\n{gate_scores.EXAMPLE}\n<!-- AGENT_COMPLETE -->\n".encode(), b"```json\n{}")),
+    Target("lane-facts", "an amount, a time, and nobody who waits for ever", _spent,
+           (b"0.125", b"1e999", b"NaN", b"1779000000000000", b"-5")),
     Target(
         "commit",
         "a commit's parts, or our error",
