@@ -36,6 +36,8 @@ limit() {
 limit_untold() { init; printf '{"type":"rate_limit_event","rate_limit_info":{}}\n'
   printf '{"type":"result","is_error":true,"api_error_status":429,"result":"busy",'
   printf '"session_id":"%s","usage":{}}\n' "$said"; exit 1; }
+gone() { printf '{"type":"result","is_error":true,"subtype":"error_during_execution",'
+  printf '"errors":["No conversation found with session ID: x"]}\n'; exit 1; }
 hangs() { init; echo half > half.txt; touch "$LEDGER.hangs"; while :; do sleep 0.05; done; }
 hangs_silently() { touch "$LEDGER.hangs"; while :; do sleep 0.05; done; }
 eval "$(sed -n "${n}p" "$LEDGER.lines")"

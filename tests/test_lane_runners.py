@@ -250,6 +250,30 @@ def test_agent_that_is_cut_off_twice_goes_on_twice(lane: Lane, client: Client) -
     assert len({session for _, session in client.calls()}) == 1
 
 
+@pytest.mark.req("RUN-02", "EFF-02")
+def test_session_that_is_gone_is_no_failure_and_the_work_is_begun_anew(
+    lane: Lane, client: Client
+) -> None:
+    client.does("hangs", "gone", "well")
+    spec = by(lane, client.runner())
+    cut(lane, client, spec)
+
+    done = library.take_on(lane, spec)
+
+    assert [how for how, _ in client.calls()] == ["new", "resumed", "new"]
+    assert "was cut off" in client.prompt(3)
+    assert (done.steps["task-one"].number, done.retries) == (2, 0)
+
+
+def test_client_that_finds_no_session_time_and_again_fails(lane: Lane, client: Client) -> None:
+    client.does("gone", "gone", "gone")
+
+    with pytest.raises(LaneFailed, match="No conversation found"):
+        library.take_on(lane, by(lane, client.runner()))
+
+    assert len(client.calls()) == 2
+
+
 @pytest.mark.req("EFF-02")
 def test_agent_without_sessions_is_asked_about(lane: Lane, client: Client) -> None:
     client.does("hangs")

@@ -43,7 +43,8 @@ class Run(NamedTuple):
     number: int
     prompt: str
     said: Mapping[str, str]  # what it finds in its environment
-    session: str = ""  # an earlier run was parked in it
+    session: str = ""  # an earlier run was parked or ended in it
+    is_cut_off: bool = False  # something of its work may be done
 
 
 def name_of(work: Work, who: Task | Gate) -> str:
@@ -103,7 +104,7 @@ def perform(run: Run, probe: Callable[[], Probe]) -> Ended | None:
 def _order(run: Run, runner: Runner, session: str, mark: str, *, is_cut_off: bool = False) -> Order:
     """The call of a client, in a new session or in one that it had."""
     text = run.prompt
-    if (session or is_cut_off) and not runners.takes_script(runner):
+    if (run.is_cut_off or is_cut_off) and not runners.takes_script(runner):
         text = lane_prompt.cut_off(text)
     path, said = _write(run, text, mark)
     is_ours = runner.kind in (*runners.CHOOSES_SESSION, runners.SHELL)

@@ -72,6 +72,8 @@ def judge(work: Work, lane: Standing, following: Next) -> None:
     if ended is not None and parking.is_limited(ended):
         parking.park(work, work.standing(), gate, run.number, ended)
         return
+    if parking.begun_anew(work, work.standing(), gate, run.number, ended):
+        return
     error = None if ended is None or ended.is_ok else _how(work, gate, ended)
     error = _changed(work, run) or error or amiss(work)
     judged = None
@@ -131,7 +133,8 @@ def _critic(work: Work, lane: Standing, run: _Run) -> Ended | None:
     if runner is not None and runners.takes_script(runner):
         text = run.gate.prompt
     said = {**agents.surroundings(lane, run.gate), "STANDFAST_OUTPUTS": _folder(work, run)}
-    given = agents.Run(work, run.gate, run.number, text, said, run.facts.get("session", ""))
+    session = run.facts.get("session", "")
+    given = agents.Run(work, run.gate, run.number, text, said, session, is_cut_off=bool(session))
 
     def probe() -> Probe:
         try:

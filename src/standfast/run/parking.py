@@ -9,7 +9,7 @@ from standfast import clock
 from standfast.effects.folder import STARTED, Folder
 from standfast.lane_errors import LaneParked
 from standfast.protocol import parking, spending
-from standfast.protocol.lane_steps import BEGUN, GOES_ON, PARKED
+from standfast.protocol.lane_steps import BEGUN, ENDED, GOES_ON, PARKED, of_gate
 from standfast.run.commands import key
 from standfast.run.working import log, recording, step
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from standfast.protocol.lane_spec import Gate, Task
     from standfast.protocol.lane_steps import Next, Standing
     from standfast.run.working import Work
+
+
+ANEW = "anew"
 
 
 def is_limited(ended: Ended | None) -> bool:
@@ -67,6 +70,33 @@ def is_begun(work: Work, lane: Standing, who: Task | Gate) -> bool:
         return False
     folder = Folder(work.journal.folder, key(work, who.step, known.number))
     return os.path.lexists(folder.at(STARTED))
+
+
+def begun_anew(
+    work: Work, lane: Standing, who: Task | Gate, number: int, ended: Ended | None
+) -> bool:
+    """Whether the session to go on with was gone, so that nothing was done: then it is begun anew.
+
+    That is no failure of the work. It happens once in turn: a client that loses every session
+    fails.
+    """
+    if ended is None or not ended.report.get("is_gone") or is_anew(lane, who):
+        return False
+    known = lane.steps.get(who.step)
+    before = known.facts if known is not None else {}
+    with recording(work) as tx:
+        step(work, tx, who.step, number, ENDED, {"error": str(ended.report.get("error") or "")})
+        step(
+            work, tx, who.step, number + 1, BEGUN, {**of_gate(before), ANEW: "its session is gone"}
+        )
+    log(work, "task_start", task=who.name, notes="begun anew: its session is gone")
+    return True
+
+
+def is_anew(lane: Standing, who: Task | Gate) -> bool:
+    """Whether the run that is due follows one whose session was gone."""
+    known = lane.steps.get(who.step)
+    return known is not None and known.state in GOES_ON and ANEW in known.facts
 
 
 def waited(lane: Standing, who: Task | Gate) -> dict[str, str]:

@@ -46,6 +46,8 @@ def work(work: Work, lane: Standing, following: Next) -> None:
     if ended is not None and parking.is_limited(ended):
         parking.park(work, lane, task, number, ended)
         return
+    if parking.begun_anew(work, lane, task, number, ended):
+        return
     error = None
     if ended is not None and not ended.is_ok:
         error = lane_prompt.how_it_ended(agents.name_of(work, task), ended)
@@ -72,7 +74,8 @@ def _agent(work: Work, lane: Standing, task: Task, number: int) -> Ended | None:
     if task.outputs:
         said["STANDFAST_OUTPUTS"] = expecting.folder(work, task, number)
     session = parking.waited(lane, task).get("session", "")
-    run = agents.Run(work, task, number, text, said, session)
+    is_cut_off = bool(session) or parking.is_anew(lane, task)
+    run = agents.Run(work, task, number, text, said, session, is_cut_off)
     return agents.perform(run, expecting.probe(work, task, number))
 
 
