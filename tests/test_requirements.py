@@ -275,8 +275,9 @@ def small_project(tmp_path: Path) -> Path:
         (root / folder).mkdir(parents=True)
     (root / "docs" / "requirements.md").write_text(SMALL_MANIFEST, encoding="utf-8")
     (root / "tests" / "test_small.py").write_text(SMALL_SUITE, encoding="utf-8")
+    modules = ("conftest", "prepared", "requirement_rows", "warm_python")
     machinery = ("pyproject.toml", "tools/run_tests.py")
-    for file in (*machinery, "tests/conftest.py", "tests/requirement_rows.py"):
+    for file in (*machinery, *(f"tests/{name}.py" for name in modules)):
         shutil.copy(ROOT / file, root / file)
     return root
 

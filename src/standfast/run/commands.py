@@ -56,6 +56,7 @@ def order(
         "STANDFAST_PHASE": spec.phase,
         "STANDFAST_LANE": spec.lane,
         "STANDFAST_WORKTREE": spec.worktree,
+        "PWD": spec.worktree,  # there are clients that believe it more than the folder they are in
     }
     if spec.port_base:
         about["STANDFAST_PORT_BASE"] = str(spec.port_base)
