@@ -4,12 +4,15 @@ BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
 MATRIX := build/matrix-venv
 
-.PHONY: help demo storm fuzz faults matrix test check lint format bench docs lock clean
+.PHONY: help demo wake storm fuzz faults matrix test check lint format bench docs lock clean
 
 help:            ## what there is to make
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' Makefile | sed -E 's/:.*## /	/' | expand -t 10
 
-demo: $(READY)   ## the main job, to watch: Claude Code is killed with -9, and told where it was
+demo: $(READY)   ## the main job, to watch: a run is killed with -9 again and again, nothing happens twice
+	@$(BIN)/standfast demo
+
+wake: $(READY)   ## Claude Code is compacted and killed with -9, and told where it was
 	@$(BIN)/python -m standfast.testing.demo
 
 storm: $(READY)  ## the journal alone: many writers, kill -9 among them, nothing lost
