@@ -102,6 +102,16 @@ def every(journal: Journal) -> list[Run]:
     return [run for run in found if word(journal, run.run_id).state != FORGOTTEN]
 
 
+def forgotten(journal: Journal) -> set[str]:
+    """The runs that nobody wants to hear of."""
+    rows = journal.query(
+        "SELECT substr(key, 10) FROM cells WHERE key >= 'run.told:' AND key < 'run.told;'"
+        " AND value ->> 'state' = ?",
+        (FORGOTTEN,),
+    )
+    return {str(row[0]) for row in rows}
+
+
 def word(journal: Journal, run_id: str) -> Word:
     """The newest word about a run."""
     found = reading.cell(journal, f"run.told:{run_id}")

@@ -46,7 +46,7 @@ def unfinished(context: Context) -> list[Run]:
         if runs.word(journal, run.run_id).state == runs.GOING
         and not taking.holder(journal, run.run_id)
     ]
-    known = {run.run_id for run in _planned(context)}
+    known = {run.run_id for run in _planned(context)} | runs.forgotten(journal)
     alone: dict[str, list[Spec]] = {}
     for spec in _every_lane(context):
         is_open = decide(lane_steps.standing(journal, spec)).do not in (Do.NOTHING, Do.FAIL)

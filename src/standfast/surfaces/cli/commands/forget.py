@@ -1,9 +1,11 @@
-"""`standfast forget`: a session is never listed or injected again; its events stay."""
+"""`standfast forget`: a session or a run is never listed or injected again; its events stay."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from standfast.journal import runs
+from standfast.journal.author import Author
 from standfast.protocol import ids
 from standfast.surfaces.cli.screen import json_line
 from standfast.wake import sessions
@@ -16,16 +18,28 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """What to forget."""
-    parser.add_argument("session", help="the session, or how its id begins")
+    parser.add_argument("session", metavar="SESSION", help="a session, or how its id begins; a run")
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Leave a tombstone that no hook and no file undoes."""
     context.may_write()
+    if runs.find(context.journal, arguments.session) is not None:
+        return _forget_run(context, arguments.session)
     found = sessions.find(context.journal.query, ids.session_id(arguments.session))
     if not found.forgotten:
         context.journal.append("session.forgotten", {"session": found.session})
     words = f"Forgotten: session {found.session[:8]}. What it recorded stays in the journal."
     print(json_line({"forgotten": found.session}) if context.json else words)
+    context.heal()
+    return 0
+
+
+def _forget_run(context: Context, run_id: str) -> int:
+    """Its branches, worktrees and records stay as they are."""
+    with context.journal.writing() as tx:
+        runs.tell(tx, run_id, runs.FORGOTTEN, Author(context.who))
+    words = f"Forgotten: run {run_id}. Its branches, worktrees and records stay."
+    print(json_line({"forgotten": run_id}) if context.json else words)
     context.heal()
     return 0

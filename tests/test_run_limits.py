@@ -1,0 +1,142 @@
+"""Limits of a run, what follows it, and what it refuses: from outside, with scripted agents."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from run_worlds import Night, night
+
+REPORTS = 'echo \'{"type":"result","session_id":"s","total_cost_usd":0.6,"is_error":false}\''
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Night:
+    return night(tmp_path)
+
+
+def claude_like(world: Night, more: str = ":") -> None:
+    """The scripted agent speaks as Claude Code does, so that its words are read."""
+    world.agent(f"{more}\n{REPORTS}")
+    folder = world.top / "config" / "standfast"
+    command = f"[sh, {world.top / 'agent.sh'}, --permission-mode, acceptEdits]"
+    text = f"runner: own\nrunners:\n  own:\n    kind: claude\n    command: {command}\n"
+    (folder / "config.yaml").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.req("RUN-10")
+def test_cost_limit_begins_no_further_agent_and_parks(world: Night) -> None:
+    claude_like(world)
+    lanes = "".join(f"  l{number}: Do it.\n" for number in range(4))
+    plan = world.plan(f"limits: {{lanes: 1, cost_usd: 1}}\nlanes:\n{lanes}")
+    done = world.call("run", plan, "--run-id", "r")
+
+    assert done.returncode == 116, done.stdout + done.stderr
+    assert world.paid().total() == 2, "the second is over the limit, a third is not begun"
+    shown = json.loads(world.call("resume", "r", "--json").stdout.splitlines()[-1])
+    assert shown["outcome"] == "parked"
+    assert shown["spent"]["cost_usd"] == "1.2"
+
+
+@pytest.mark.req("RUN-06", "RUN-11")
+def test_usage_limit_parks_until_its_end_and_uses_no_retry(world: Night) -> None:
+    limit = (
+        f"if [ ! -e {world.top}/met ]; then touch {world.top}/met;"
+        ' echo \'{"type":"result","is_error":true,"session_id":"s",'
+        '"result":"Claude AI usage limit reached|\'$(($(date +%s) + 4))\'"}\'; exit 1; fi'
+    )
+    claude_like(world, limit)
+    plan = world.plan("lanes: {one: Do it.}\n")
+    early = world.call("run", plan, "--run-id", "r", "--wait-limit", "0.5s")
+
+    assert early.returncode == 116, early.stdout + early.stderr
+    assert world.lanes("r") == {"one": "parked"}
+    late = world.call("resume")
+    assert late.returncode == 0, late.stdout + late.stderr
+    assert world.lanes("r") == {"one": "done"}
+    stages = [each["stage"] for each in records(world, "r")]
+    assert "retry_attempt" not in stages
+
+
+def records(world: Night, run_id: str) -> list[dict[str, str]]:
+    shown = world.call("checkpoint", "list", "--run-id", run_id, "--json").stdout
+    found: list[dict[str, str]] = json.loads(shown)["checkpoints"]
+    return found
+
+
+@pytest.mark.req("RES-03", "RES-16", "RES-18")
+def test_resumption_section_follows_the_run(world: Night) -> None:
+    file = world.repo / "ORCHESTRATION.yaml"
+    file.write_text("workflow: {id: w}\n", encoding="utf-8")
+    world.git("add", ".")
+    world.git("commit", "-qm", "a plan for people")
+    first = ("--phase", "0", "--phase-name", "before", "--next-step", "run")
+    begun = world.call("resumption", "trigger", "T1", *first)
+    assert begun.returncode == 0, begun.stderr
+    plan = world.plan("phases:\n  P1: {name: Foundation, lanes: {a: Do a.}}\n")
+    done = world.call("run", plan, "--run-id", "r")
+
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(world.call("resumption", "show", "--json").stdout)
+    section = shown.get("section") or shown["resumption"]
+    state = section["recovery_state"]
+    assert (state["current_phase"], state["current_phase_name"]) == (1, "Foundation")
+    assert state["workflow_status"] == "COMPLETE"
+    assert list(section["agent_summaries"]) == ["a"]
+
+
+@pytest.mark.req("RUN-01")
+@pytest.mark.parametrize(
+    ("plan", "status", "words"),
+    [
+        ("lanes: {a: {task: A., after: b}, b: {task: B., after: a}}\n", 110, "a"),
+        ("lanes: {a: Do it.}\nrunner: nobody\n", 110, "nobody"),
+        ("lanes: {a: Do it.}\nlanse: 3\n", 110, "lanse"),
+        ("lanes: {}\n", 110, ""),
+        ("- a list\n", 110, ""),
+    ],
+)
+def test_bad_plan_is_refused_with_its_line_and_nothing_recorded(
+    world: Night, plan: str, status: int, words: str
+) -> None:
+    done = world.call("run", world.plan(plan, trusted=False))
+
+    assert done.returncode == status
+    assert words in done.stderr
+    assert "plan.yaml:" in done.stderr
+    assert world.call("status").stdout.startswith("Nothing recorded")
+
+
+@pytest.mark.req("RUN-02")
+def test_runner_that_is_not_installed_is_told_before_anything_begins(world: Night) -> None:
+    folder = world.top / "config" / "standfast"
+    (folder / "config.yaml").write_text("runner: codex\n", encoding="utf-8")
+    done = world.call("run", world.plan("lanes: {a: Do it.}\n"), PATH="/usr/bin:/bin")
+
+    assert done.returncode == 122, done.stderr
+    assert world.call("status").stdout.startswith("Nothing recorded")
+
+
+def test_branch_that_is_there_is_told_before_anything_begins(world: Night) -> None:
+    world.git("branch", "lane/r/P1/a")
+    done = world.call("run", world.plan("lanes: {a: Do it.}\n"), "--run-id", "r")
+
+    assert done.returncode == 114
+    assert "lane/r/P1/a" in done.stderr
+
+
+def test_run_that_nobody_knows_is_told_with_those_that_are(world: Night) -> None:
+    assert world.call("run", world.plan("lanes: {a: Do it.}\n"), "--run-id", "r").returncode == 0
+    for command in ("resume", "stop", "logs", "status", "rollback"):
+        done = world.call(command, "x")
+        assert done.returncode == 112, command
+        assert "r" in done.stderr
+
+
+def test_forgotten_run_is_listed_no_more(world: Night) -> None:
+    world.agent("exit 3")
+    assert world.call("run", world.plan("lanes: {a: Do it.}\n"), "--run-id", "r").returncode == 1
+    assert "r/P1/a" in world.call("status").stdout
+    assert world.call("forget", "r").returncode == 0
+    assert "r/P1/a" not in world.call("status").stdout
+    assert world.call("resume").stdout == "Nothing was left in the middle.\n"
