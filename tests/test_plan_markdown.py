@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from plan_samples import plan_of, told
-from standfast.protocol import plan_reading, plan_waves
-from standfast.protocol.plan import Lane, Plan
+from standfast.protocol import plan_alone, plan_reading, plan_waves
+from standfast.protocol.plan import Lane, Phase, Plan, Task
 
 pytestmark = pytest.mark.req("RUN-01")
 
@@ -291,6 +291,32 @@ def test_lane_outside_its_section_is_not_lost() -> None:
         """
 
     assert "6: `SL-2 -- Two` does not stand under Swim Lanes" in told(text, "p.md")
+
+
+@pytest.mark.req("RUN-03")
+def test_lane_that_is_blocked_waits_even_if_it_does_not_say_so() -> None:
+    lanes = _lanes("phase-10-not-parallel.md")
+
+    assert lanes["SL-4"].after == ("SL-3", "SL-1", "SL-2")
+    assert lanes["SL-2"].after == ("SL-3", "SL-1")
+
+
+@pytest.mark.req("RUN-03")
+def test_lane_that_runs_alone_waits_for_no_more_than_it_must() -> None:
+    lanes = tuple(
+        Lane(name, (Task("task", "x"),), after=after)
+        for name, after in (("a", ()), ("b", ("a",)), ("x", ("a",)), ("c", ("P1/b",)), ("y", ()))
+    )
+
+    made = plan_alone.set_apart(Phase("P1", lanes), {"x", "y"})
+
+    assert [(lane.name, lane.after) for lane in made.lanes] == [
+        ("a", ()),
+        ("b", ("a", "y")),
+        ("x", ("a", "b")),
+        ("c", ("P1/b", "x")),
+        ("y", ("a",)),
+    ]
 
 
 # Which kind it is.

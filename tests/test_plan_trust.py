@@ -110,8 +110,8 @@ def test_trust_holds_for_these_bytes_alone(home: str, plan: Path) -> None:
 
 def test_no_byte_can_move_between_plan_and_prompts(home: str, plan: Path) -> None:
     before = load(plan).fingerprint
-    (plan.parent / "prompts" / "one.md").write_text("Do one.\n\n")
-    plan.write_text(PLAN.rstrip("\n"))
+    (plan.parent / "prompts" / "one.md").write_text("\nDo one.\n")
+    plan.write_text(PLAN.removesuffix("\n"))
 
     assert load(plan).fingerprint != before
 
