@@ -187,6 +187,7 @@ def test_what_a_critic_changed_is_kept_elsewhere_and_is_not_the_lanes_work(
     else:
         assert "mine" in lane.show(ref, name)
     assert any(name in str(entry.get("notes")) for entry in lane.log())
+    assert not lane.tree.exists()  # nothing of it was left there
 
 
 @pytest.mark.req("RUN-04")

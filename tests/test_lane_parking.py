@@ -249,6 +249,12 @@ def test_facts_that_nobody_can_read_hold_nobody_up(said: dict[str, str]) -> None
     assert is_due(said, 1)
 
 
+def test_run_after_a_limit_knows_its_session_and_how_often_it_waited() -> None:
+    said = parking.facts({"limit": "x", "session": "s"}, 5, {"parks": "2"})
+
+    assert parking.carried(said) == {"parks": "3", "session": "s"}
+
+
 def test_limit_whose_end_is_past_is_waited_for_all_the_same() -> None:
     said = parking.facts({"limit": "x", "limit_until_s": 5}, 1000 * SECOND)
 

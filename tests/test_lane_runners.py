@@ -87,8 +87,13 @@ def test_each_task_has_its_own_runner_its_role_and_what_surrounds_it(
 def test_runner_has_a_time_of_its_own(lane: Lane, client: Client) -> None:
     client.does("hangs")
 
+    spec = by(lane, client.runner(time_s=0.5))
+
     with pytest.raises(LaneFailed, match="its time was up"):
-        library.take_on(lane, by(lane, client.runner(time_s=0.5)))
+        library.take_on(lane, spec)
+
+    facts = library.standing(lane, spec).steps["task-one"].facts
+    assert float(facts["seconds"]) < spec.time_s
 
 
 @pytest.mark.req("RUN-02")
