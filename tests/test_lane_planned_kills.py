@@ -81,6 +81,8 @@ def test_lane_killed_after_each_of_its_facts_is_prepared_parked_judged_and_lande
         if killed_after(lane, argv, facts(lane) + 1 + kills % 2):
             kills += 1
             continue
+        states = {each.state for each in library.standing(lane, spec).steps.values()}
+        assert lane_steps.PARKED in states
         parked += 1
         monkeypatch.setenv("LANE_AHEAD_S", str(2 * parked * HOUR_S))
 
