@@ -1,0 +1,108 @@
+"""`make night`: a run of real Claude Code and Codex, killed at random moments, and counted."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from standfast.testing.apart import leave_person_alone, temporary_folder
+from standfast.testing.night import world
+from standfast.testing.night.campaign import Night
+from standfast.testing.rig import RigError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from standfast.testing.night.judge import Verdict
+    from standfast.testing.night.world import Lane
+
+KEPT = os.path.join("build", "night.json")
+KILLS, PHASES, LANES = 50, 3, 4
+LIMITS = {"claude": 3, "codex": 2}  # how many lanes of each meet one; Codex waits whole minutes
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Go through a night, show the figures, keep them; 1 if anything was lost or done twice."""
+    options = _options(argv)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.default_int_handler)
+    leave_person_alone()
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    lanes = world.lanes(options.phases, options.lanes)
+    try:
+        with temporary_folder() as folder:
+            night = Night(folder, lanes, kills=options.kills, seed=options.seed,
+                          limited=limited(lanes, options.seed), tell=console.print)  # fmt: skip
+            found = night.run()
+            if not found.is_well:
+                console.print(night.last_words())
+    except KeyboardInterrupt:
+        return 130
+    except RigError as error:
+        console.print(f"The clients could not be tried: {error}")
+        return 1
+    console.print(table(found))
+    for problem in found.problems:
+        console.print(problem, style="red")
+    _keep({"commit": _commit(), "seed": options.seed, **found.as_dict()}, options.out)
+    console.print(f"Seed {options.seed}. Figures: {options.out}")
+    return 0 if found.is_well else 1
+
+
+def _options(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make night ARGS=…", description=__doc__)
+    parser.add_argument("--kills", type=int, default=KILLS)
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(2), "big"))
+    parser.add_argument("--phases", type=int, default=PHASES)
+    parser.add_argument("--lanes", type=int, default=LANES, help="in each phase")
+    parser.add_argument("--out", default=KEPT)
+    return parser.parse_args(argv)
+
+
+def limited(lanes: Sequence[Lane], seed: int) -> list[str]:
+    """Which lanes meet a usage limit, once each."""
+    chance = random.Random(seed)
+    own = {name: [lane.bill for lane in lanes if lane.client == name] for name in LIMITS}
+    return [bill for name, most in LIMITS.items()
+            for bill in chance.sample(own[name], min(most, len(own[name])))]  # fmt: skip
+
+
+def table(found: Verdict) -> Table:
+    """The figures, for people."""
+    made = Table("", "", box=None, show_header=False, padding=(0, 2, 0, 0))
+    rows: list[tuple[object, str]] = [(found.kills, "kills with -9")]
+    rows += [(f"{times}", f"  {name}") for name, times in found.victims.items()]
+    rows += [(found.reboots, f"reboots {found.why_no_reboots and f'({found.why_no_reboots})'}")]
+    rows += [(found.parked, "lanes parked at a limit"), (found.continued, "sessions gone on with")]
+    rows += [(found.expected, "effects expected"), (found.seen, "effects seen")]
+    rows += [(found.lost, "lost"), (found.repeated, "repeated"), (found.asked, "asked")]
+    rows += [(found.merged, f"lanes merged of {found.lanes}"), (found.seconds, "seconds")]
+    for figure, words in rows:
+        made.add_row(str(figure).rjust(6), words)
+    return made
+
+
+def _commit() -> str:
+    done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, encoding="utf-8",
+                          check=False)  # fmt: skip
+    return done.stdout.strip()
+
+
+def _keep(told: dict[str, Any], path: str) -> None:
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(told, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
