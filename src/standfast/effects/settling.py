@@ -50,7 +50,7 @@ def perform(
     journal: Journal, effect: Effect, author: Author, tell: Callable[[str], None] = lambda _: None
 ) -> Done:
     """Let an effect happen once; EffectInDoubt where only a person can say whether it did."""
-    attempt, order = 1, effect.order
+    attempt, order, session = 1, effect.order, ""
     while True:
         verdict = settled(journal, order.key)
         if verdict is None:
@@ -62,15 +62,16 @@ def perform(
         if verdict is Verdict.DONE:
             return Done(None, attempt)
         attempt += 1
-        order = _following(journal, effect, attempt, order.key)
+        # One that was killed before it said a word was still to go on with the session before it.
+        session = _cell(journal, f"effect.settled:{order.key}", _SESSION) or session
+        order = _following(effect, attempt, session)
 
 
-def _following(journal: Journal, effect: Effect, attempt: int, before: str) -> Order:
+def _following(effect: Effect, attempt: int, session: str) -> Order:
     """The next attempt: the same once more, or what goes on where the one before was cut off."""
     key = attempt_of(effect.order.key, attempt)
     if effect.again is None:
         return effect.order._replace(key=key)
-    session = _cell(journal, f"effect.settled:{before}", _SESSION)
     return effect.again(key, session)._replace(key=key)
 
 
