@@ -244,9 +244,7 @@ def test_agent_that_had_said_nothing_is_begun_anew_and_told_to_look_first(
 
 @pytest.mark.req("RUN-02", "EFF-02")
 @pytest.mark.parametrize("second", ["hangs", "hangs_silently"])
-def test_agent_that_is_cut_off_twice_goes_on_twice(
-    lane: Lane, client: Client, second: str
-) -> None:
+def test_agent_that_is_cut_off_twice_goes_on_twice(lane: Lane, client: Client, second: str) -> None:
     client.does("hangs", second, "well")
     spec = by(lane, client.runner())
     cut(lane, client, spec)

@@ -1,7 +1,11 @@
 """Runs from outside: a plan taken to merged work, stopped, resumed, taken back."""
 
 import json
+import os
+import pty
 import signal
+import subprocess
+import termios
 from pathlib import Path
 
 import pytest
@@ -239,3 +243,49 @@ def test_rollback_takes_unmerged_lanes_back_and_names_what_stays(world: Night) -
 
 def test_demo_plan_reads(world: Night) -> None:
     assert world.call("plan", "check", world.plan(demo_plan(), trusted=False)).returncode == 0
+
+
+@pytest.mark.req("RUN-05")
+def test_terminal_shows_a_table_of_the_lanes(world: Night) -> None:
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (30, 120))
+    going = subprocess.Popen(
+        world.argv("run", world.plan(DIAMOND)),
+        cwd=world.repo,
+        env={**world.environ, "TERM": "xterm-256color"},
+        stdin=subprocess.DEVNULL,
+        stdout=slave,
+        stderr=slave,
+    )
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:  # the other end is closed
+            break
+        shown += part
+    os.close(master)
+
+    assert going.wait() == 0
+    text = shown.decode("utf-8", "replace")
+    for word in ("WAVE", "LANE", "STAGE", "ELAPSED", "LAST", "P1/schema", "P1/docs", "running"):
+        assert word in text, word
+    assert "Done: auth, 4 done" in text
+
+
+@pytest.mark.req("CKP-12")
+def test_phase_is_run_resumed_and_rolled_back_by_itself(world: Night) -> None:
+    world.agent('[ "$STANDFAST_LANE" != b ] || exit 3')
+    plan = world.plan("phases:\n  P1: {lanes: {a: Do a.}}\n  P2: {lanes: {b: Do b.}}\n")
+    alone = world.call("run", plan, "--run-id", "one", "--phase", "P1")
+    assert alone.returncode == 0, alone.stderr
+    assert world.lanes("one") == {"a": "done"}
+
+    assert world.call("run", plan, "--run-id", "both").returncode == 1
+    back = world.call("run", "--rollback", "--run-id", "both", "--phase", "P2")
+    assert back.stdout.startswith("both/P2/b  at before_lane_start")
+    world.agent()
+    again = world.call("run", "--resume", "--run-id", "both")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert world.lanes("both") == {"a": "done", "b": "done"}

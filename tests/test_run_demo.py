@@ -1,4 +1,4 @@
-"""The demo of runs: killed with -9 again and again, it counts every effect, and would say if not."""
+"""The demo of runs: killed with -9 again and again, it counts every effect, once each."""
 
 import os
 import subprocess
