@@ -31,6 +31,9 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "effects/door.py:find",
         "effects/folder.py:Folder._read",
         "effects/folder.py:Folder.read_exit",
+        "journal/runs.py:_read",
+        "protocol/schedule.py:named",
+        "run/notifying.py:Notifier.tell",
         "effects/folder.py:Folder.read_order",
         "effects/orphans.py:supervisors",
         "effects/streams.py:_tail",
@@ -66,6 +69,8 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "clients/hook.py:_load",
     ),
     "it only fetches bytes, and others take them apart": (
+        "run/watching.py:_last_line",
+        "surfaces/cli/commands/logs.py:_print",
         "clients/claude/monitor.py:read",
         "clients/claude/reminders.py:look",
         "clients/launcher.py:_read",

@@ -92,7 +92,9 @@ class LaneParked(StandfastError):
     exit_status = 105
     remedy = "Resume the lane when that time has come: it goes on where it was."
 
-    def __init__(self, problem: str, *, until_us: int | None, remedy: str | None = None) -> None:
+    def __init__(
+        self, problem: str, *, until_us: int | None = None, remedy: str | None = None
+    ) -> None:
         super().__init__(problem, remedy=remedy)
         self.until_us = until_us  # None: until somebody says so
 
@@ -161,7 +163,7 @@ class UnknownRunner(StandfastError):
 
     code = "SF521"
     exit_status = 121
-    remedy = "Name one that is known, or add it to `runners` in your own configuration."
+    remedy = "Name one that is known, or put it into `runners` of your own configuration."
 
 
 class RunnerMissing(StandfastError):

@@ -16,7 +16,7 @@ from standfast.journal.author import Author
 from standfast.journal.runs import Run
 from standfast.lane_errors import LaneBlocked, NothingToStart, RunChanged
 from standfast.plan_errors import PlanUntrusted
-from standfast.protocol import ids, plan_lanes, plan_overlaps
+from standfast.protocol import ids, plan_lanes
 from standfast.protocol.plan_commands import commands
 from standfast.protocol.plan_lanes import Ground
 from standfast.protocol.runners import takes_script
@@ -55,7 +55,7 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
     texts = {file: redact(text) for file, text in loaded.prompts.items()}
     specs = list(plan_lanes.specs(plan, ground._replace(prompts=texts)))
     _refuse_secrets(specs)
-    _look_first(context, plan, specs)
+    _look_first(context, specs)
     made = _run(plan, run_id, specs[0].base, loaded)
     author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
     context.may_write()
@@ -149,7 +149,7 @@ def _refuse_secrets(specs: Iterable[Spec]) -> None:
                                  " it to the command by the environment")  # fmt: skip
 
 
-def _look_first(context: Context, plan: Plan, specs: Sequence[Spec]) -> None:
+def _look_first(context: Context, specs: Sequence[Spec]) -> None:
     """What would stop lanes later is said before anything is begun."""
     git = Git(directory=Path(homes.main_root(context.place)))
     base_commit(git, specs[0].base)
@@ -163,8 +163,6 @@ def _look_first(context: Context, plan: Plan, specs: Sequence[Spec]) -> None:
                 f"there is a branch `{printable(branch)}` already, where lane {spec.lane} would"
                 f" make `{printable(spec.branch)}`"
             )
-    for overlap in plan_overlaps.overlaps(plan):
-        _warn(f"line {overlap.line}: {overlap}")
 
 
 def _run(plan: Plan, run_id: str, base: str, loaded: Loaded) -> Run:

@@ -81,6 +81,7 @@ _SEEDS: dict[str, tuple[bytes, ...]] = {
         _lines({"type": "system", "subtype": "api_retry", "error_status": 429, "error": "x"}),
         _lines({"type": "result", "is_error": True, "result": "usage limit reached|1794806790"}),
         _lines({"type": "result", "model_usage_since_last_result": {"m": {"costUSD": 1}}}),
+        b"x" + _ERR + b"Error: no such option\nbye\n",
     ),
     "codex": (
         _lines({"type": "thread.started", "thread_id": "1-2"},
