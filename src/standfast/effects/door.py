@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from standfast.journal.author import Author
     from standfast.journal.store import Journal
 
-_LOOK_AGAIN_S = 0.01
+_LOOK_AGAIN_S, _SELDOM_S = 0.01, 0.25  # fifty agents that take an hour are looked at seldom
+_SHARE = 50
 _WORDS = 1_000
 _SPARED_S = 30.0  # what a tree without a supervisor may need beyond its own time
 
@@ -159,10 +160,12 @@ def _let_go(supervisor: subprocess.Popen[bytes] | None) -> None:
 
 def _wait(folder: Folder, order: Order, tell: Callable[[str], None]) -> None:
     """Until nothing of it lives; a tree without a supervisor that outlasts its time is named."""
-    until = clock.monotonic_ns() / 1e9 + order.timeout_s + _SPARED_S
+    began = clock.monotonic_ns() / 1e9
+    until = began + order.timeout_s + _SPARED_S
     told = False
     while folder.is_alive():
-        clock.pause(_LOOK_AGAIN_S)
+        waited = clock.monotonic_ns() / 1e9 - began
+        clock.pause(min(max(_LOOK_AGAIN_S, waited / _SHARE), _SELDOM_S))
         if not told and clock.monotonic_ns() / 1e9 > until:
             pids = sorted({*lock_holders(folder.at(TREE)), *folder.strays()})
             holders = ", ".join(map(str, pids))
