@@ -71,9 +71,9 @@ def _check(work: Work, known: lane_steps.Step | None) -> None:
     worktrees.add(mine.git, mine.spec.worktree, mine.spec.branch, base)
     _refuse(mine, known.number, "setup", _prepared(mine))
     _refuse(mine, known.number, "the test command", _tested(mine, known.number))
+    _clear(mine)  # before it is told: what passed is never looked at again
     with work.journal.writing() as tx:
         step(work, tx, lane_steps.TESTS, known.number, lane_steps.OK, {"base": base})
-    _clear(mine)
 
 
 def _begin(work: Work) -> lane_steps.Step:
