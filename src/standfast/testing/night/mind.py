@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from standfast.testing.rig.seen import Request
 
 PROMPT = "Pay the bill {name}."  # what a plan asks for
-_BILL = re.compile(r"Pay the bill ([A-Za-z0-9-]+)\.")
+_LANE = re.compile(r"of lane ([A-Za-z0-9-]+), phase ([A-Za-z0-9]+),")  # as every prompt says
 _DOUBTS = ("Your work on this was cut off", "Earlier runs of this lane failed")
 _PATIENCE = 100  # messages: a model that learns nothing by looking gives up
 _RESETS_S = 4  # what a limit says of its end
@@ -42,9 +42,9 @@ class Step(NamedTuple):
 
 
 def bill_of(said: list[Words]) -> str:
-    """Which bill a conversation is about."""
-    found = (_BILL.search(text) for role, text in said if role == "user")
-    return next((match[1] for match in found if match), "")
+    """Which bill a conversation is about; clients show other commits too, which name theirs."""
+    found = (_LANE.search(text) for role, text in said if role == "user")
+    return next((f"{match[2]}-{match[1]}" for match in found if match), "")
 
 
 def decide(name: str, said: list[Words], bill: str = "bill") -> Step:
@@ -59,7 +59,7 @@ def decide(name: str, said: list[Words], bill: str = "bill") -> Step:
         return Step(f"{bill} write {name}")
     if f"bill {name}: open" in last:
         return Step(f"{bill} pay {name} && {bill} write {name}")
-    if any(doubt in last for doubt in _DOUBTS) or _BILL.search(last) is None:
+    if any(doubt in last for doubt in _DOUBTS) or _LANE.search(last) is None:
         return Step(f"{bill} look {name}")
     return Step(f"{bill} pay {name} && {bill} write {name}")
 
