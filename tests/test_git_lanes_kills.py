@@ -19,7 +19,7 @@ from standfast.testing.faults.shim import compiler
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C compiler here")
 
-SAMPLE = 12
+SAMPLE = 20
 EVERY = bool(os.environ.get("STANDFAST_ALL_KILLS"))
 MINE = {"line\nbreak": b"mine\n", "untracked": b"mine\n"}
 
