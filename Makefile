@@ -4,7 +4,7 @@ BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
 MATRIX := build/matrix-venv
 
-.PHONY: help demo wake storm fuzz faults matrix test check lint format bench docs lock clean
+.PHONY: help demo wake storm fuzz faults matrix night test check lint format bench docs lock clean
 
 help:            ## what there is to make
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' Makefile | sed -E 's/:.*## /	/' | expand -t 10
@@ -28,6 +28,9 @@ faults: $(READY) ## everything that could lose our data, tried: about 40 minutes
 matrix:          ## lanes killed anywhere and resumed, beside DBOS and LangGraph: about half an hour, build/matrix.json
 	@tools/venv.sh $(MATRIX) requirements/dev.lock requirements/matrix.lock
 	@$(MATRIX)/bin/python -m standfast.testing.matrix $(ARGS)
+
+night: $(READY)  ## a run of real Claude Code and Codex, killed 50 times and rebooted: some minutes, build/night.json
+	@$(BIN)/python -m standfast.testing.night $(ARGS)
 
 test: $(READY) lint   ## every test; ends with the requirement rows that were proved
 	@$(BIN)/python tools/run_tests.py

@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from standfast.testing.night.world import Lane
 
 KEPT = os.path.join("build", "night.json")
-KILLS, PHASES, LANES = 50, 3, 4
-LIMITS = {"claude": 3, "codex": 2}  # how many lanes of each meet one; Codex waits whole minutes
+KILLS, PHASES, LANES, PARKED = 50, 3, 4, 5
+INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,14 +40,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = Console(soft_wrap=True, highlight=False, markup=False)
     lanes = world.lanes(options.phases, options.lanes)
     try:
-        with temporary_folder() as folder:
-            night = Night(folder, lanes, kills=options.kills, seed=options.seed,
-                          limited=limited(lanes, options.seed), tell=console.print)  # fmt: skip
+        with (
+            temporary_folder() as folder,
+            Night(
+                folder,
+                lanes,
+                kills=options.kills,
+                seed=options.seed,
+                limited=limited(lanes, options.seed, options.parked),
+                tell=console.print,
+            ) as night,
+        ):
             found = night.run()
             if not found.is_well:
                 console.print(night.last_words())
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except RigError as error:
         console.print(f"The clients could not be tried: {error}")
         return 1
@@ -64,16 +73,21 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(2), "big"))
     parser.add_argument("--phases", type=int, default=PHASES)
     parser.add_argument("--lanes", type=int, default=LANES, help="in each phase")
+    parser.add_argument("--parked", type=int, default=PARKED, help="lanes that meet a usage limit")
     parser.add_argument("--out", default=KEPT)
     return parser.parse_args(argv)
 
 
-def limited(lanes: Sequence[Lane], seed: int) -> list[str]:
-    """Which lanes meet a usage limit, once each."""
+def limited(lanes: Sequence[Lane], seed: int, most: int) -> list[str]:
+    """Which lanes meet a usage limit, once each: of both clients, Claude Code's first.
+
+    Codex tells only the minute in which a limit ends, and waits longer.
+    """
     chance = random.Random(seed)
-    own = {name: [lane.bill for lane in lanes if lane.client == name] for name in LIMITS}
-    return [bill for name, most in LIMITS.items()
-            for bill in chance.sample(own[name], min(most, len(own[name])))]  # fmt: skip
+    own = [[lane.bill for lane in lanes if lane.client == name] for name in world.CLIENTS]
+    for bills in own:
+        chance.shuffle(bills)
+    return [bill for both in zip_longest(*own) for bill in both if bill][:most]
 
 
 def table(found: Verdict) -> Table:

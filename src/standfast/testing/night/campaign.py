@@ -1,4 +1,4 @@
-"""Through the night: the run is begun, killed, brought back by `standfast resume`, until it is done.
+"""Through the night: begun, killed, and brought back by `standfast resume`, until done.
 
 Who asks is answered by a look into the ledger. A limit holds for a lane until it was seen parked:
 so each of them parks, whatever dies around it.
@@ -10,9 +10,8 @@ import json
 import os
 import random
 import time
-from collections import Counter
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from standfast.errors import StandfastError
 from standfast.journal.store import Journal
@@ -35,7 +34,10 @@ _LOOK_AGAIN_S = 0.1
 _SOONEST_S, _LATEST_S = 0.3, 7.0  # a life until the next kill
 _THINKS_S = (0.1, 1.0)
 _WAITS_S = 15.0  # at most, for kills that are behind
-_PARKED = "SELECT DISTINCT payload ->> 'phase', payload ->> 'lane' FROM events WHERE kind = 'lane.step' AND payload ->> 'state' = ?"
+_PARKED = (
+    "SELECT DISTINCT payload ->> 'phase', payload ->> 'lane' FROM events"
+    " WHERE kind = 'lane.step' AND payload ->> 'state' = ?"
+)
 _WORDS = 3000
 
 
@@ -58,18 +60,18 @@ class Night:
         self.problems: list[str] = []
         self._kills, self._longest_s, self._tell = kills, longest_s, tell
         self._random, self._thinking = random.Random(seed), random.Random(seed + 1)
+        self._victims = striking.drawn(seed, kills)
         self._limits = mind.Limits()
         self._limits.begin(*limited)
         self._waiting = set(limited)
         self._began = time.monotonic()
         self._open = ExitStack()
         bill = os.path.join(folder, PLACE, BILL)
-        models = {
-            "claude": self._model(mind.for_claude, bill, wire),
-            "codex": self._model(mind.for_codex, bill, wire_responses),
+        urls = {
+            "claude": self._model(mind.for_claude, bill, wire).url,
+            "codex": self._model(mind.for_codex, bill, wire_responses).url,
         }
-        self.world = World(folder, {name: model.url for name, model in models.items()}, lanes)
-        self._models = models
+        self.world = World(folder, urls, lanes)
 
     def _model(self, tool: Callable[[str], Call], bill: str, dialect: Dialect) -> mind.Thinking:
         made = mind.Thinking(mind.Mind(tool, bill, self._limits), dialect, self._think)
@@ -88,14 +90,17 @@ class Night:
 
     def run(self) -> Verdict:
         """Go through it, and count in the morning."""
-        try:
-            words = ["run", self.world.plan]
-            while self._live(words):
-                words = ["resume"]
-            return judge(self)
-        finally:
-            striking.end(self.world)
-            self._open.close()
+        words = ["run", self.world.plan]
+        while self._live(words):
+            words = ["resume"]
+        return judge(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        striking.end(self.world)
+        self._open.close()
 
     def seconds(self) -> float:
         """How long it has taken."""
@@ -127,7 +132,7 @@ class Night:
         return time.monotonic() + self._random.uniform(_SOONEST_S, _LATEST_S)
 
     def _strike(self, life: subprocess.Popen[bytes]) -> None:
-        wanted = self._random.choices(*zip(*striking.WEIGHTS.items(), strict=True))[0]
+        wanted = self._victims[len(self.kills)]
         seen = striking.look(self.world)
         struck = striking.strike(self.world, life.pid, wanted, self._random)
         self.kills.append(struck)
@@ -179,5 +184,4 @@ class Night:
             return said.read()[-_WORDS:]
 
     def _say(self, words: str) -> None:
-        paid = Counter(self.world.paid())
-        self._tell(f"{self.seconds():6.1f} s  {paid.total():2} paid  {words}")
+        self._tell(f"{self.seconds():6.1f} s  {self.world.paid().total():2} paid  {words}")

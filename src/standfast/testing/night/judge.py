@@ -103,7 +103,7 @@ def _left(world: World) -> list[str]:
         found.append(f"branches are left: {branches}")
     if (trees := world.git("worktree", "list")).count("\n"):
         found.append(f"worktrees are left: {trees}")
-    if (changed := world.git("status", "--porcelain")):
+    if changed := world.git("status", "--porcelain"):
         found.append(f"the work tree is not clean: {changed}")
     checked = world.call("journal", "verify")
     return found + ([] if checked.returncode == 0 else [f"the journal: {checked.stdout}"])

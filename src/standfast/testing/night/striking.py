@@ -43,6 +43,11 @@ class Seen:
         return [lane for lane, effects in self.agents.items() if len(effects) > 1]
 
 
+def drawn(seed: int, kills: int) -> list[str]:
+    """Whom a night strikes, in turn; the same for the same seed."""
+    return random.Random(seed).choices(list(WEIGHTS), list(WEIGHTS.values()), k=kills)
+
+
 def look(world: World) -> Seen:
     """Who lives in this night."""
     seen = Seen()

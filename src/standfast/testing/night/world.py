@@ -125,10 +125,11 @@ class World:
 
     def _settings(self) -> dict[str, object]:
         """What a user writes who lets them pay: this one command, and where the ledger is."""
-        roots = f"sandbox_workspace_write.writable_roots={json.dumps([os.path.dirname(self.ledger)])}"
+        books, may_pay = json.dumps([os.path.dirname(self.ledger)]), f"Bash({self._at(BILL)}:*)"
+        writes = ["-c", f"sandbox_workspace_write.writable_roots={books}"]
         flags = {
-            "claude": ["--permission-mode", "acceptEdits", "--allowedTools", f"Bash({self._at(BILL)}:*)"],
-            "codex": ["exec", "--sandbox", "workspace-write", "-c", roots],
+            "claude": ["--permission-mode", "acceptEdits", "--allowedTools", may_pay],
+            "codex": ["exec", "--sandbox", "workspace-write", *writes],
         }
         programs = {name: install(PINNED[name], client=name) for name in CLIENTS}
         return {"runners": {n: {"command": [programs[n], *flags[n]]} for n in CLIENTS}}
@@ -141,9 +142,13 @@ class World:
         _write(self._boot, f"{uuid.uuid4()}\n")
         return True
 
+    def within(self, argv: Sequence[str]) -> list[str]:
+        """A command of this boot."""
+        around = ["unshare", "-m", "sh", "-c", _IN_ITS_BOOT, self._boot] if self._boot else []
+        return [*around, *argv]
+
     def _argv(self, words: Sequence[str]) -> list[str]:
-        own = [sys.executable, "-m", "standfast", *words]
-        return ["unshare", "-m", "sh", "-c", _IN_ITS_BOOT, self._boot, *own] if self._boot else own
+        return self.within([sys.executable, "-m", "standfast", *words])
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         """A command that is watched, with a group of its own; what it says is kept."""
