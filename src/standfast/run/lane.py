@@ -14,8 +14,8 @@ from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_steps
 from standfast.protocol.lane_spec import Gate
 from standfast.protocol.lane_steps import Do, decide
-from standfast.run import gating, landing, parking, preparing, starting, trying
-from standfast.run.working import checkpoint, lease, recording, step
+from standfast.run import gating, landing, parking, preparing, starting, taking, trying
+from standfast.run.working import checkpoint, recording, step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def run(work: Work, *, asked: bool = False) -> Standing:
     """Take the lane as far as it goes; *asked*: what failed before is done once more."""
-    with lease(work.journal, work.spec.names):
+    with taking.taken(work.journal, taking.LANES, *work.spec.names):
         try:
             return _go(work, asked=asked)
         finally:

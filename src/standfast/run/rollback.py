@@ -25,8 +25,7 @@ from standfast.protocol import checkpoints as rules
 from standfast.protocol import rollback as decided
 from standfast.protocol.lane_steps import BEGUN, MERGE
 from standfast.protocol.lanes import last_said
-from standfast.run import lanes
-from standfast.run.working import lease
+from standfast.run import lanes, taking
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -79,7 +78,7 @@ def roll_back(
     journal: Journal, root: str, asked: Asked, author: Author, spare: Collection[str] = ()
 ) -> Done:
     """Take the lane back; files of *spare* (absolute) stay where they are."""
-    with _alone(journal), lease(journal, asked[:3]):
+    with _alone(journal), taking.taken(journal, taking.LANES, *asked[:3]):
         work = _decide(journal, root, asked, author)
         with tempfile.TemporaryDirectory(prefix="standfast-") as scratch:
             taken = _snapshot(work, Path(scratch))

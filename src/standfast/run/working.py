@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from standfast import clock, disk
+from standfast import clock
 from standfast.effects.settling import perform
 from standfast.errors import StandfastError
 from standfast.files import run_log
 from standfast.git import Git, standing
 from standfast.journal import checkpoints as recorded
 from standfast.journal import lane_steps as told
-from standfast.journal import locks
 from standfast.journal.following import follow
 from standfast.lane_errors import LaneBusy, LaneEnded
-from standfast.process import lock_holders
 from standfast.protocol import checkpoint_fields as fields
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_steps
+from standfast.run import taking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
     from standfast.protocol.effects import Ended
     from standfast.protocol.lane_spec import Gate, Spec
     from standfast.protocol.lane_steps import Standing
-
-FOLDER = "lanes"
 
 
 class Work(NamedTuple):
@@ -73,37 +69,12 @@ class Work(NamedTuple):
 
     def own_folder(self) -> str:
         """Where prompts of this lane are kept, beside the journal."""
-        return os.path.join(self.journal.folder, FOLDER, _digest(self.spec.names))
-
-
-def _digest(names: Sequence[str]) -> str:
-    return sha256("/".join(names).encode()).hexdigest()[:32]
-
-
-def _lock(journal: Journal, names: Sequence[str]) -> str:
-    return os.path.join(journal.folder, FOLDER, f"{_digest(names)}.lock")
+        return os.path.join(self.journal.folder, taking.LANES, taking.digest(*self.spec.names))
 
 
 def is_taken(journal: Journal, names: Sequence[str]) -> bool:
     """Whether somebody takes this lane on at the moment."""
-    path = _lock(journal, names)
-    return os.path.lexists(path) and bool(lock_holders(path))
-
-
-@contextmanager
-def lease(journal: Journal, names: Sequence[str]) -> Iterator[None]:
-    """One at a time may take a lane on; whoever comes second is told who has it."""
-    disk.make_folder(journal.folder)
-    disk.make_folder(os.path.join(journal.folder, FOLDER))
-    path = _lock(journal, names)
-    fd = locks.open_lock(path)
-    try:
-        if not locks.try_lock(fd):
-            who = ", ".join(map(str, lock_holders(path))) or "unknown"
-            raise LaneBusy(f"{'/'.join(names)} is being worked on already: process {who}")
-        yield
-    finally:
-        os.close(fd)
+    return bool(taking.holders(journal, taking.LANES, *names))
 
 
 def free_of_locks(work: Work) -> None:

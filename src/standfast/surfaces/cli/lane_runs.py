@@ -14,7 +14,6 @@ from standfast.files import homes
 from standfast.git import Git
 from standfast.journal import checkpoints as recorded
 from standfast.journal import lane_steps as told
-from standfast.journal.author import Author
 from standfast.lane_errors import LaneBlocked, LaneChanged
 from standfast.protocol import checkpoint_hints as hinted
 from standfast.protocol import ids, lane_spec
@@ -24,11 +23,11 @@ from standfast.redact import redact
 from standfast.run import dispatch
 from standfast.run.working import Work
 from standfast.surfaces.cli import stages as shown
+from standfast.surfaces.cli import workers
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.journal.writing import Writing
     from standfast.surfaces.cli.context import Context
     from standfast.surfaces.cli.frame import Parser
 
@@ -165,25 +164,12 @@ def take_on(context: Context, spec: Spec) -> None:
 
 
 def _work(context: Context, spec: Spec) -> Work:
-    face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
-    spare = [face.relative, context.config.orchestration_file, context.config.status_file]
-    folder = os.path.dirname(homes.CHECKPOINTS_FILE)
-
-    def claim(tx: Writing) -> None:
-        homes.claim(tx, context.journal, face)
-
-    return Work(
-        journal=context.journal,
-        spec=spec,
-        root=_root(context),
-        log_path=os.path.join(face.root, folder, f"{spec.run_id}.jsonl"),
-        author=Author("standfast", session=context.config.session, subdir=context.place.subdir),
-        environ=dict(context.environ),
-        claim=claim,
-        render=lambda: context.heal(checkpoints=True),
-        tell=lambda words: _tell(context, words),
-        spare=[name for name in spare if name],
+    made = workers.worker(
+        context,
+        lambda _, words: _tell(context, words),
+        lambda: context.heal(checkpoints=True),
     )
+    return made(context.journal, spec)
 
 
 def _root(context: Context) -> str:

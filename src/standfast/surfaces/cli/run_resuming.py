@@ -44,7 +44,7 @@ def unfinished(context: Context) -> list[Run]:
         run
         for run in _planned(context)
         if runs.word(journal, run.run_id).state == runs.GOING
-        and not taking.holder(journal, run.run_id)
+        and not taking.holders(journal, taking.RUNS, run.run_id)
     ]
     known = {run.run_id for run in _planned(context)} | runs.forgotten(journal)
     alone: dict[str, list[Spec]] = {}

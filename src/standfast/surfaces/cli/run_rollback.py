@@ -25,7 +25,7 @@ def roll_back(context: Context, run: Run, names: Sequence[Name], to: str | None)
     """Take lanes back, the last of the plan first; a status of 1 where one of them stays."""
     context.may_write()
     stays = False
-    with taking.taken(context.journal, run.run_id):
+    with taking.taken(context.journal, taking.RUNS, run.run_id):
         for name in reversed(names):
             said, went = _one(context, (run.run_id, *name), to)
             stays = stays or not went

@@ -18,7 +18,10 @@ def show(context: Context, run_id: str) -> int:
     """Print it; nothing is changed."""
     run = run_resuming.find(context, run_id)
     found = list(rows(context.journal, run, runs_listed.look(context, run)))
-    word, taken_by = runs.word(context.journal, run_id), taking.holder(context.journal, run_id)
+    word, taken_by = (
+        runs.word(context.journal, run_id),
+        taking.holders(context.journal, taking.RUNS, run_id),
+    )
     if context.json:
         lanes = [row.as_dict() for row in found]
         print(json_line({"run_id": run_id, "state": word.state, "processes": taken_by,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -10,23 +9,19 @@ from typing import TYPE_CHECKING
 from standfast.engines.local import Engine
 from standfast.files import homes
 from standfast.journal import runs as told
-from standfast.journal.author import Author
 from standfast.protocol.schedule import Outcome
 from standfast.run import baseline, dispatch, taking
 from standfast.run.documents import Documents
 from standfast.run.going import Around, Going
 from standfast.run.notifying import Notifier
-from standfast.run.working import Work
-from standfast.surfaces.cli import run_summary
+from standfast.surfaces.cli import run_summary, workers
 from standfast.surfaces.cli.run_shown import Watch
+from standfast.surfaces.cli.workers import author
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from standfast.journal.runs import Run
-    from standfast.journal.store import Journal
-    from standfast.journal.writing import Writing
-    from standfast.protocol.lane_spec import Spec
     from standfast.protocol.schedule import Name
     from standfast.surfaces.cli.context import Context
 
@@ -53,12 +48,12 @@ def take_on(
         signal.signal(number, signal.default_int_handler)
     with ExitStack() as held:
         for run in wanted:
-            held.enter_context(taking.taken(context.journal, run.run_id))
+            held.enter_context(taking.taken(context.journal, taking.RUNS, run.run_id))
         _begin(context, wanted)
         watch = held.enter_context(Watch(context))
         goings = []
         for run in wanted:
-            worker = _worker(context, watch.teller(run))
+            worker = workers.worker(context, watch.teller(run))
             around = _around(context, run, watch)
             chosen = (asked or {}).get(run.run_id, ())
             goings.append(Going(context.journal, run, worker, around, chosen, wait_s=wait_s))
@@ -79,16 +74,16 @@ def _begin(context: Context, wanted: Sequence[Run]) -> None:
     with context.journal.writing() as tx:
         for run in wanted:
             if run.is_plan:
-                told.tell(tx, run.run_id, told.GOING, _author(context))
+                told.tell(tx, run.run_id, told.GOING, author(context))
 
 
 def _around(context: Context, run: Run, watch: Watch) -> Around:
-    author = _author(context)
+    who = author(context)
     root = homes.main_root(context.place)
     return Around(
         root=root,
-        documents=Documents(root, run.run_id, author, watch.say(run)),
-        notifier=Notifier(context.config.notify, dict(context.environ), author),
+        documents=Documents(root, run.run_id, who, watch.say(run)),
+        notifier=Notifier(context.config.notify, dict(context.environ), who),
     )
 
 
@@ -101,37 +96,5 @@ def _close(context: Context, goings: Sequence[Going]) -> dict[str, Outcome]:
             is_stopped = told.word(context.journal, each.run.run_id).state == told.STOPPED
             if each.run.is_plan and not is_stopped:
                 state = told.DONE if found is Outcome.DONE else told.GOING
-                told.tell(tx, each.run.run_id, state, _author(context), outcome=found)
+                told.tell(tx, each.run.run_id, state, author(context), outcome=found)
     return ended
-
-
-def _author(context: Context) -> Author:
-    return Author("standfast", session=context.config.session, subdir=context.place.subdir)
-
-
-def _worker(context: Context, tell: Callable[[Spec, str], None]) -> Callable[[Journal, Spec], Work]:
-    """What a lane's thread works with; the faces are rendered by the one who watches."""
-    face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
-    spare = [face.relative, context.config.orchestration_file, context.config.status_file]
-    folder = os.path.dirname(homes.CHECKPOINTS_FILE)
-    root, author = homes.main_root(context.place), _author(context)
-    environ = dict(context.environ)
-
-    def work(journal: Journal, spec: Spec) -> Work:
-        def claim(tx: Writing) -> None:
-            homes.claim(tx, journal, face)
-
-        return Work(
-            journal=journal,
-            spec=spec,
-            root=root,
-            log_path=os.path.join(face.root, folder, f"{spec.run_id}.jsonl"),
-            author=author,
-            environ=environ,
-            claim=claim,
-            render=lambda: None,
-            tell=lambda words: tell(spec, words),
-            spare=[name for name in spare if name],
-        )
-
-    return work

@@ -47,6 +47,9 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 def _end(context: Context, run_id: str) -> list[int]:
     """Wait for the one who takes it on, within reason; then end what is left of its commands."""
     until = clock.monotonic_ns() + int(_PATIENCE_S * 1e9)
-    while taking.holder(context.journal, run_id) and clock.monotonic_ns() < until:
+    while taking.holders(context.journal, taking.RUNS, run_id) and clock.monotonic_ns() < until:
         clock.pause(_LOOK_AGAIN_S)
-    return [*taking.holder(context.journal, run_id), *taking.end_commands(context.journal, run_id)]
+    return [
+        *taking.holders(context.journal, taking.RUNS, run_id),
+        *taking.end_commands(context.journal, run_id),
+    ]

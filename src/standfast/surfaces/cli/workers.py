@@ -1,0 +1,54 @@
+"""What a lane works with, as the command line gives it: its log, its faces, whom it tells."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from standfast.files import homes
+from standfast.journal.author import Author
+from standfast.run.working import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
+    from standfast.protocol.lane_spec import Spec
+    from standfast.surfaces.cli.context import Context
+
+
+def author(context: Context) -> Author:
+    """Who says what is recorded of lanes."""
+    return Author("standfast", session=context.config.session, subdir=context.place.subdir)
+
+
+def worker(
+    context: Context,
+    tell: Callable[[Spec, str], None],
+    render: Callable[[], None] = lambda: None,
+) -> Callable[[Journal, Spec], Work]:
+    """For any lane, in whatever thread: it has a journal of its own."""
+    face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
+    spare = [face.relative, context.config.orchestration_file, context.config.status_file]
+    folder = os.path.dirname(homes.CHECKPOINTS_FILE)
+    root, who, environ = homes.main_root(context.place), author(context), dict(context.environ)
+
+    def work(journal: Journal, spec: Spec) -> Work:
+        def claim(tx: Writing) -> None:
+            homes.claim(tx, journal, face)
+
+        return Work(
+            journal=journal,
+            spec=spec,
+            root=root,
+            log_path=os.path.join(face.root, folder, f"{spec.run_id}.jsonl"),
+            author=who,
+            environ=environ,
+            claim=claim,
+            render=render,
+            tell=lambda words: tell(spec, words),
+            spare=[name for name in spare if name],
+        )
+
+    return work
