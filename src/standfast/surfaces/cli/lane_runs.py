@@ -21,13 +21,13 @@ from standfast.protocol.lane_spec import Spec, Task
 from standfast.protocol.text import printable
 from standfast.redact import redact
 from standfast.run import dispatch
-from standfast.run.working import Work
 from standfast.surfaces.cli import stages as shown
 from standfast.surfaces.cli import workers
 
 if TYPE_CHECKING:
     import argparse
 
+    from standfast.run.working import Work
     from standfast.surfaces.cli.context import Context
     from standfast.surfaces.cli.frame import Parser
 
