@@ -90,10 +90,18 @@ def test_process_that_outlives_its_night_is_seen_and_ended(night: Night) -> None
 def test_two_agents_in_one_lane_are_seen(night: Night) -> None:
     own = dict([night.world.mark.decode().split("=", 1)])
     lane = {"STANDFAST_PHASE": "P1", "STANDFAST_LANE": "a", "STANDFAST_TASK": "task"}
-    for effect in ("1", "2"):
-        env = {"PATH": "/usr/bin:/bin", **own, **lane, "STANDFAST_EFFECT": effect}
-        subprocess.Popen(["sleep", "600"], env=env)  # ended with the night
-    assert striking.look(night.world).doubled == ["P1-a"]
+    both = [
+        subprocess.Popen(
+            ["sleep", "600"],
+            env={"PATH": "/usr/bin:/bin", **own, **lane, "STANDFAST_EFFECT": effect},
+        )
+        for effect in ("1", "2")
+    ]
+    doubled = striking.look(night.world).doubled
+    striking.end(night.world)
+
+    assert doubled == ["P1-a"]
+    assert [each.wait() for each in both] == [-9, -9]
 
 
 def test_supervisor_is_struck_only_where_there_is_one(night: Night) -> None:

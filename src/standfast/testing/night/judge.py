@@ -84,8 +84,9 @@ def _merged(world: World) -> int:
 
 def _continued(world: World) -> int:
     """How often an agent went on where another was cut off."""
-    told = world.call("events", "--kind", "effect.settled", "--json").stdout.splitlines()
-    return sum(json.loads(line)["payload"]["by"] == "session" for line in told)
+    told = world.call("events", "--kind", "effect.settled", "-n", "0", "--json")
+    lines = told.stdout.splitlines() if told.returncode == 0 else []
+    return sum(json.loads(line)["payload"]["by"] == "session" for line in lines)
 
 
 def _left(world: World) -> list[str]:
