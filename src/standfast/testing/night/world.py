@@ -125,14 +125,29 @@ class World:
 
     def _settings(self) -> dict[str, object]:
         """What a user writes who lets them pay: this one command, and where the ledger is."""
-        books, may_pay = json.dumps([os.path.dirname(self.ledger)]), f"Bash({self._at(BILL)}:*)"
-        writes = ["-c", f"sandbox_workspace_write.writable_roots={books}"]
+        programs = {name: install(PINNED[name], client=name) for name in CLIENTS}
+        may_pay = f"Bash({self._at(BILL)}:*)"
         flags = {
             "claude": ["--permission-mode", "acceptEdits", "--allowedTools", may_pay],
-            "codex": ["exec", "--sandbox", "workspace-write", *writes],
+            "codex": ["exec", *self._sandbox(programs["codex"])],
         }
-        programs = {name: install(PINNED[name], client=name) for name in CLIENTS}
         return {"runners": {n: {"command": [programs[n], *flags[n]]} for n in CLIENTS}}
+
+    def _sandbox(self, codex: str) -> list[str]:
+        """Where a system has nothing to make a sandbox of, its user does without."""
+        tried = subprocess.run(
+            [codex, "sandbox", "--", "true"],
+            cwd=self.repo,
+            env=self._env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        if tried.returncode != 0:
+            return ["--sandbox", "danger-full-access"]
+        books = json.dumps([os.path.dirname(self.ledger)])
+        return ["--sandbox", "workspace-write",
+                "-c", f"sandbox_workspace_write.writable_roots={books}"]  # fmt: skip
 
     def boot(self) -> bool:
         """Whatever is started from now on finds another boot; False where that cannot be had."""
