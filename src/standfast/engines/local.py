@@ -25,8 +25,11 @@ _LOOK_AGAIN_S = 0.5
 class Engine:
     """Some runs, taken on together until each is over."""
 
-    def __init__(self, runs: Sequence[Going], by_the_way: Callable[[], None]) -> None:
+    def __init__(
+        self, runs: Sequence[Going], by_the_way: Callable[[], None], first: Callable[[], None]
+    ) -> None:
         self.runs = runs
+        self._first = first  # what comes before any lane: an interrupt ends that too
         self._by_the_way = by_the_way  # called between two looks: to draw, to render
         self.was_interrupted = False
         self._ended: SimpleQueue[tuple[Going, Name, Lane]] = SimpleQueue()
@@ -34,6 +37,7 @@ class Engine:
     def run(self) -> None:
         """Until nothing runs and nothing will; an interrupt ends what runs, a second one leaves."""
         try:
+            self._first()
             self._go()
         except KeyboardInterrupt:
             self.was_interrupted = True

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from standfast.effects.settling import Effect
 from standfast.git import branches, ignored, worktrees
 from standfast.journal import lane_steps as told
-from standfast.lane_errors import BaselineFailed
+from standfast.lane_errors import BaselineFailed, LaneEnded
 from standfast.protocol import lane_prompt, lane_steps
 from standfast.protocol.schedule import State
 from standfast.run import preparing, stock
 from standfast.run.commands import order
 from standfast.run.starting import base_commit, make_room
-from standfast.run.working import log, see_to, step
+from standfast.run.working import leave, log, recording, see_to, step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,10 +35,13 @@ def check(going: Going, worker: Worker) -> None:
     if all(lane.state is not State.WAITING for lane in going.lanes.values()):
         return
     for place, spec in enumerate(_distinct(going)):
-        named = _own(spec, f"{LANE}-{place}", "")
-        known = told.standing(going.journal, named).steps.get(lane_steps.TESTS)
-        if known is None or known.state != lane_steps.OK:
-            _check(worker(going.journal, named), known)
+        work = worker(going.journal, _own(spec, f"{LANE}-{place}"))
+        try:
+            _check(work)
+        except LaneEnded:
+            if going.rules().is_stopping:
+                raise
+            _check(work)  # it was ended before this call: that is no word about this one
 
 
 def _distinct(going: Going) -> Iterator[Spec]:
@@ -51,25 +54,33 @@ def _distinct(going: Going) -> Iterator[Spec]:
             yield spec
 
 
-def _own(spec: Spec, lane: str, number: str) -> Spec:
-    """The same lane, but for its name, its branch and its worktree: each try has its own."""
-    place = f"{lane}{number}"
+def _own(spec: Spec, lane: str) -> Spec:
+    """The same lane under a name of its own, in the folder of its run: runs begin beside others."""
     top = os.path.dirname(os.path.dirname(spec.worktree))
     return spec._replace(
-        phase="-", lane=lane, branch=f"lane/{spec.run_id}/{place}",
-        worktree=os.path.join(top, place),
+        phase="-", lane=lane, branch=f"lane/{spec.run_id}/{lane}",
+        worktree=os.path.join(top, lane),
     )  # fmt: skip
 
 
-def _check(work: Work, known: lane_steps.Step | None) -> None:
+def _of_try(spec: Spec, number: int) -> Spec:
+    """Each try has its own branch and worktree."""
+    return spec._replace(branch=f"{spec.branch}-{number}", worktree=f"{spec.worktree}-{number}")
+
+
+def _check(work: Work) -> None:
     """One try: one that was begun goes on, also after a death."""
+    known = _step(work, lane_steps.TESTS)
+    if known is not None and known.state == lane_steps.OK:
+        return
     if known is None or known.state != lane_steps.BEGUN:
         known = _begin(work)
     base = known.facts["base"]
-    mine = work._replace(spec=_own(work.spec, work.spec.lane, f"-{known.number}"))
+    mine = work._replace(spec=_of_try(work.spec, known.number))
     make_room(mine)
+    is_new = not os.path.lexists(mine.spec.worktree)
     worktrees.add(mine.git, mine.spec.worktree, mine.spec.branch, base)
-    _refuse(mine, known.number, "setup", _prepared(mine))
+    _refuse(mine, known.number, "setup", _prepared(mine, known, is_new=is_new))
     _refuse(mine, known.number, "the test command", _tested(mine, known.number))
     _clear(mine)  # before it is told: what passed is never looked at again
     with work.journal.writing() as tx:
@@ -81,16 +92,32 @@ def _begin(work: Work) -> lane_steps.Step:
     number = told.last_number(work.journal, work.spec, lane_steps.TESTS) + 1
     with work.journal.writing() as tx:
         step(work, tx, lane_steps.TESTS, number, lane_steps.BEGUN, {"base": base})
-    return lane_steps.Step(number, lane_steps.BEGUN, 0, {"base": base})
+    begun = _step(work, lane_steps.TESTS)
+    assert begun is not None  # noqa: S101  # told right here
+    return begun
 
 
-def _prepared(work: Work) -> str | None:
-    """As every lane is; what that leaves behind is known when the worktree goes."""
+def _step(work: Work, name: str) -> lane_steps.Step | None:
+    return told.standing(work.journal, work.spec).steps.get(name)
+
+
+def _prepared(work: Work, tried: lane_steps.Step, *, is_new: bool) -> str | None:
+    """As every lane is, once a try; what that leaves behind is known when the worktree goes."""
+    known = _step(work, lane_steps.SETUP)
     if not work.spec.is_prepared:
         return None
-    number = stock.begin(work, ignored.listed(work.tree))
+    is_ours = known is not None and known.seq > tried.seq and not is_new
+    if is_ours and known is not None and known.state == lane_steps.OK:
+        return None
+    if is_ours and known is not None and known.state == lane_steps.BEGUN:
+        number = known.number  # it may run still: two of them must not
+    else:
+        number = stock.begin(work, ignored.listed(work.tree))
     error = preparing.make_ready(work, number)
     stock.settle(work, number)
+    state, facts = (lane_steps.FAILED, {"error": error}) if error else (lane_steps.OK, {})
+    with recording(work) as tx:
+        step(work, tx, lane_steps.SETUP, number, state, facts)
     return error
 
 
@@ -100,7 +127,12 @@ def _tested(work: Work, number: int) -> str | None:
         return None
     made = order(work, lane_steps.TESTS, number, ("sh", "-c", line), {})
     ended = see_to(work, Effect(made, "tests", repeatable=True))
-    return None if ended is None or ended.is_ok else lane_prompt.how_it_ended(line, ended)
+    if ended is None or ended.is_ok:
+        return None
+    error = lane_prompt.how_it_ended(line, ended)
+    if ended.how == "cancelled":
+        leave(work, lane_steps.TESTS, number, {"error": error})
+    return error
 
 
 def _refuse(work: Work, number: int, what: str, error: str | None) -> None:

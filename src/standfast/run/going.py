@@ -79,7 +79,8 @@ class Going:
         self._asked = set(asked)  # lanes whose failure somebody has seen to
         self._stopping = ""  # why nothing more is begun
         self._is_limited = False  # that is a limit, and no person
-        self._stop_seq = runs.word(journal, run.run_id).seq
+        # a plan's run was told to go on under its lock: whoever stops it comes after that
+        self._stop_seq = 0 if run.is_plan else runs.word(journal, run.run_id).seq
         self._until_us = clock.now_us() + int(run.time_s * 1e6) if run.time_s else 0
         self.lanes = look(journal, run, self._asked)
         self.heard: Callable[[Told], None] = lambda _: None
@@ -116,6 +117,12 @@ class Going:
         """Begin nothing more, and end what runs: whoever resumes goes on from there."""
         self._stopping = self._stopping or "stopped"
         end_commands(self.journal, self.run.run_id)
+
+    def refuse(self, error: StandfastError) -> None:
+        """Begin nothing of it, and say why at the lane that would have been the first."""
+        self._stopping = error.problem
+        first = next(name for name, lane in self.lanes.items() if lane.state is State.WAITING)
+        self.lanes[first] = Lane(State.NEEDS, why=error.problem)
 
     def take_on(self, name: Name) -> Lane:
         """Take a lane as far as it goes, in a thread of its own; never raises."""

@@ -7,8 +7,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from standfast.engines.local import Engine
+from standfast.errors import StandfastError
 from standfast.files import homes
 from standfast.journal import runs as told
+from standfast.lane_errors import LaneEnded
 from standfast.protocol.schedule import Outcome
 from standfast.run import baseline, dispatch, taking
 from standfast.run.documents import Documents
@@ -57,9 +59,7 @@ def take_on(
             around = _around(context, run, watch)
             chosen = (asked or {}).get(run.run_id, ())
             goings.append(Going(context.journal, run, worker, around, chosen, wait_s=wait_s))
-            baseline.check(goings[-1], worker)
-        watch.begin(goings)
-        engine = Engine(goings, watch.look)
+        engine = Engine(goings, watch.look, lambda: _first(context, goings, watch))
         engine.run()
         outcomes = _close(context, goings)
         watch.faces.close()
@@ -67,6 +67,20 @@ def take_on(
     if engine.was_interrupted:
         raise KeyboardInterrupt
     return max(STATUSES[outcome] for outcome in outcomes.values())
+
+
+def _first(context: Context, goings: Sequence[Going], watch: Watch) -> None:
+    """The baseline of each; where there are several, one that fails takes no other along."""
+    for going in goings:
+        try:
+            baseline.check(going, workers.worker(context, watch.teller(going.run)))
+        except LaneEnded:
+            going.stop()
+        except StandfastError as error:
+            if len(goings) == 1:
+                raise
+            going.refuse(error)
+    watch.begin(goings)
 
 
 def _begin(context: Context, wanted: Sequence[Run]) -> None:

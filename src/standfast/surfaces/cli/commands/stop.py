@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 30.0
 _LOOK_AGAIN_S = 0.05
+_END_AGAIN_NS = 1_000_000_000
 
 
 def configure(parser: Parser) -> None:
@@ -45,9 +46,18 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _end(context: Context, run_id: str) -> list[int]:
-    """Wait for the one who takes it on, within reason; then end what is left of its commands."""
-    until = clock.monotonic_ns() + int(_PATIENCE_S * 1e9)
-    while taking.holders(context.journal, taking.RUNS, run_id) and clock.monotonic_ns() < until:
+    """End its commands and wait for the one who takes it on, within reason.
+
+    Whoever is in the middle of a baseline sees the end of that, and only then the journal.
+    """
+    began = ended = clock.monotonic_ns()
+    while taking.holders(context.journal, taking.RUNS, run_id):
+        now = clock.monotonic_ns()
+        if now - began > _PATIENCE_S * 1e9:
+            break
+        if now - ended > _END_AGAIN_NS:
+            taking.end_commands(context.journal, run_id)
+            ended = clock.monotonic_ns()
         clock.pause(_LOOK_AGAIN_S)
     return [
         *taking.holders(context.journal, taking.RUNS, run_id),

@@ -1,0 +1,110 @@
+"""Runs as crashes, people and other programs treat them: from outside, with real processes."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from effect_desk import until
+from run_worlds import Night, night
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Night:
+    return night(tmp_path)
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
+
+
+def begins(world: Night, marker: Path, *words: str) -> subprocess.Popen[str]:
+    """Start a call, and come back when a command of it has written a line into *marker*."""
+    before = lines(marker)
+    begun = world.start(*words)
+    until(lambda: lines(marker) > before)
+    return begun
+
+
+def waits(world: Night, marker: str = "marker") -> tuple[Path, str]:
+    """A command that says that it runs and then waits for a file."""
+    path = world.top / marker
+    return path, f"echo x >> {path}; until test -e {world.top}/go; do sleep 0.05; done"
+
+
+def running(world: Night) -> bool:
+    return bool(json.loads(world.call("ps", "--json").stdout)["effects"])
+
+
+# Before any agent.
+
+
+def test_baseline_that_failed_is_in_nobody_elses_way(world: Night) -> None:
+    bad = world.plan("test: 'echo x > left; false'\nlanes: {a: Do a.}\n", "bad.yaml")
+    good = world.plan("test: 'true'\nlanes: {a: Do a.}\n", "good.yaml")
+    assert world.call("run", bad).returncode == 113
+    done = world.call("run", good)
+    assert done.returncode == 0, done.stderr
+
+
+def test_run_whose_baseline_fails_holds_no_other_back(world: Night) -> None:
+    bad = world.plan("test: 'false'\nlanes: {a: Do a.}\n", "bad.yaml")
+    assert world.call("run", bad).returncode == 113
+    flag = world.top / "fails"
+    flag.touch()
+    text = f"test: 'test ! -e {flag}'\nlanes: {{b: Do b.}}\n"
+    assert world.call("run", world.plan(text, "good.yaml")).returncode == 113
+    flag.unlink()
+
+    done = world.call("resume")
+    assert done.returncode == 115, done.stderr
+    assert "Done: good, 1 done" in done.stdout
+    assert "the test command fails on main" in done.stdout
+    assert world.paid() == {"b/task": 1}
+
+
+def test_setup_of_a_baseline_that_runs_on_is_waited_for(world: Night) -> None:
+    marker, line = waits(world)
+    plan = world.plan(f"setup: '{line}'\nlanes: {{a: Do a.}}\n", "s.yaml")
+    begun = begins(world, marker, "run", plan)
+    begun.kill()
+    begun.communicate()
+    resumed = world.start("resume")
+    until(lambda: bool(json.loads(world.call("status", "s", "--json").stdout)["processes"]))
+    (world.top / "go").touch()
+    said, _ = resumed.communicate(timeout=60)
+    assert resumed.returncode == 0, said
+    assert lines(marker) == 2  # the baseline's, and the lane's
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_in_a_baseline_ends_it_and_says_how_to_go_on(world: Night, number: int) -> None:
+    marker, line = waits(world)
+    plan = world.plan(f"test: '{line}'\nlanes: {{a: Do a.}}\n", "s.yaml")
+    begun = begins(world, marker, "run", plan)
+    begun.send_signal(number)
+    said, _ = begun.communicate(timeout=60)
+    assert begun.returncode == 130, said
+    assert "Go on: standfast resume s" in said
+    assert not running(world)
+
+    (world.top / "go").touch()
+    assert world.call("resume").returncode == 0
+    assert world.paid() == {"a/task": 1}
+
+
+def test_stop_in_a_baseline_is_no_failure_of_it(world: Night) -> None:
+    marker, line = waits(world)
+    plan = world.plan(f"test: '{line}'\nlanes: {{a: Do a.}}\n", "s.yaml")
+    begun = begins(world, marker, "run", plan)
+    stopped = world.call("stop", "s")
+    assert stopped.returncode == 0, stopped.stderr
+    said, _ = begun.communicate(timeout=60)
+    assert begun.returncode == 117, said
+    assert not running(world)
+
+    (world.top / "go").touch()
+    assert world.call("resume", "s").returncode == 0
