@@ -108,3 +108,16 @@ def test_stop_in_a_baseline_is_no_failure_of_it(world: Night) -> None:
 
     (world.top / "go").touch()
     assert world.call("resume", "s").returncode == 0
+
+
+def test_run_below_nohup_outlives_its_terminal(world: Night) -> None:
+    marker, line = waits(world)
+    world.agent(line)
+    plan = world.plan("lanes: {a: Do a.}\n")
+    argv = ["nohup", *world.argv("run", plan)]
+    begun = subprocess.Popen(argv, cwd=world.repo, env=world.environ, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    until(marker.exists)
+    os.kill(begun.pid, signal.SIGHUP)
+    (world.top / "go").touch()
+    assert begun.wait() == 0

@@ -47,7 +47,8 @@ def take_on(
     context.may_write()
     dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # `nohup` means it
+            signal.signal(number, signal.default_int_handler)
     with ExitStack() as held:
         for run in wanted:
             held.enter_context(taking.taken(context.journal, taking.RUNS, run.run_id))
