@@ -121,3 +121,27 @@ def test_run_below_nohup_outlives_its_terminal(world: Night) -> None:
     os.kill(begun.pid, signal.SIGHUP)
     (world.top / "go").touch()
     assert begun.wait() == 0
+
+
+# Which part of a plan.
+
+PHASES = "phases:\n  P1: {lanes: {a: Do a.}}\n  P2: {lanes: {b: {task: Do b., after: P1/a}}}\n"
+
+
+def test_phase_that_waits_for_another_is_run_by_itself(world: Night) -> None:
+    done = world.call("run", world.plan(PHASES), "--phase", "P2")
+    assert done.returncode == 0, done.stderr
+    assert world.lanes("plan") == {"b": "done"}
+    assert world.call("resume").returncode == 0
+
+
+@pytest.mark.parametrize("more", [[], ["--phase", "P2"], ["--phase", "P1", "--base", "other"]])
+def test_call_that_asks_for_more_than_was_begun_does_not_say_done(
+    world: Night, more: list[str]
+) -> None:
+    plan = world.plan(PHASES)
+    assert world.call("run", plan, "--phase", "P1").returncode == 0
+    again = world.call("run", plan, *more)
+    assert again.returncode == 119
+    assert "was begun with phase P1 into main" in again.stderr
+    assert world.call("run", plan, "--phase", "P1").returncode == 0

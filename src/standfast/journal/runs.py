@@ -44,8 +44,9 @@ class Run(NamedTuple):
     @property
     def graph(self) -> Graph:
         """Which lane waits for which."""
+        known = set(self.names)  # one phase by itself waits for none of the others
         after = {
-            (phase, lane): [named(phase, each) for each in before]
+            (phase, lane): [name for each in before if (name := named(phase, each)) in known]
             for phase, _, lanes in self.phases
             for lane, before in lanes
         }

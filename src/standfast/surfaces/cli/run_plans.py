@@ -47,7 +47,7 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
     run_id = ids.run_id(arguments.run_id or plan.run)
     known = told.find(context.journal, run_id)
     if known is not None:
-        return _same(known, loaded)
+        return _same(known, loaded, arguments)
     plan = _narrowed(plan, arguments)
     found = _runners(context, plan)
     _refuse_untrusted(context, loaded, plan, found)
@@ -64,12 +64,19 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
     return made
 
 
-def _same(known: Run, loaded: Loaded) -> Run:
+def _same(known: Run, loaded: Loaded, arguments: argparse.Namespace) -> Run:
     """A run that was begun is resumed as it is: a plan that changed meanwhile is another run."""
     if known.digest != loaded.fingerprint:
         raise RunChanged(
             f"run {known.run_id} was begun from another plan ({printable(known.file)}), or this"
             " one was changed since"
+        )
+    phases = [arguments.phase] if arguments.phase else [each.name for each in loaded.need().phases]
+    begun = [name for name, _, _ in known.phases]
+    if phases != begun or arguments.base not in (None, known.base):
+        raise RunChanged(
+            f"run {known.run_id} was begun with phase {', '.join(begun)} into"
+            f" {printable(known.base)}, and this call says something else"
         )
     return known
 
