@@ -145,3 +145,19 @@ def test_call_that_asks_for_more_than_was_begun_does_not_say_done(
     assert again.returncode == 119
     assert "was begun with phase P1 into main" in again.stderr
     assert world.call("run", plan, "--phase", "P1").returncode == 0
+
+
+# Nobody listens, nobody looks.
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_reader_that_goes_away_ends_no_run(world: Night, more: list[str]) -> None:
+    go = world.top / "go"
+    world.agent(f"until test -e {go}; do sleep 0.02; done")
+    begun = world.start("run", world.plan("lanes: {a: Do a.}\n"), *more)
+    until(lambda: world.paid().total() == 1)
+    assert begun.stdout is not None
+    begun.stdout.close()
+    go.touch()
+    assert begun.wait() == 0
+    assert world.lanes("plan") == {"a": "done"}

@@ -18,7 +18,7 @@ def main(argv: list[str] | None = None) -> int:
         status = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        _silence(1)  # `| head` has seen enough
+        silence(1)  # `| head` has seen enough
         return 0
     except KeyboardInterrupt:
         return 130
@@ -53,7 +53,7 @@ def _open_missing_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _silence(fd: int) -> None:
+def silence(fd: int) -> None:
     """What is still buffered has nowhere to go."""
     with suppress(OSError):
         null = os.open(os.devnull, os.O_WRONLY)
@@ -69,13 +69,13 @@ def _say(error: StandfastError, arguments: list[str]) -> int:
             print(json_line({"error": error.as_dict()}), flush=True)
             return error.exit_status
     except OSError:
-        _silence(1)
+        silence(1)
     try:
         print(error_lines(error), file=sys.stderr, flush=True)
         sys.stdout.flush()
     except OSError:
-        _silence(1)
-        _silence(2)
+        silence(1)
+        silence(2)
     return error.exit_status
 
 

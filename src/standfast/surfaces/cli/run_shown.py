@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import sys
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TextIO
 
 from standfast import clock
 from standfast.protocol.schedule import State
 from standfast.protocol.text import one_line, printable
+from standfast.surfaces.cli import silence
 from standfast.surfaces.cli.run_faces import Faces
 from standfast.surfaces.cli.screen import json_line
 
@@ -84,9 +85,15 @@ class Watch:
     def look(self) -> None:
         """Print what was said, draw, and keep the faces up to date as far as that is cheap."""
         self._print()
-        if self._live is not None:
-            self._live.refresh()
+        self._draw()
         self.faces.keep()
+
+    def _draw(self) -> None:
+        try:
+            if self._live is not None:
+                self._live.refresh()
+        except OSError:
+            self._live = None  # the terminal is gone, the run is not
 
     def _heard(self, told: Told) -> None:
         self._print()
@@ -107,8 +114,16 @@ class Watch:
             phase, lane = said.name
             told = {"at": clock.rfc3339(said.at), "run_id": said.run_id, "phase": phase,
                     "lane": lane, "state": state or State.RUNNING, "words": said.words}  # fmt: skip
-            print(json_line(told), flush=True)
+            speak(json_line(told), sys.stdout)
         elif self._live is None:
             stamp = clock.local_second(said.at)
             words = one_line(printable(said.words), _WORDS)
-            print(f"{stamp} {'/'.join(said.name)}  {words}", file=sys.stderr, flush=True)
+            speak(f"{stamp} {'/'.join(said.name)}  {words}", sys.stderr)
+
+
+def speak(words: str, stream: TextIO) -> None:
+    """Say it to whoever listens: a reader that went away ends no run."""
+    try:
+        print(words, file=stream, flush=True)
+    except OSError:
+        silence(stream.fileno())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from standfast import clock
 from standfast.journal import spending
 from standfast.protocol.schedule import Outcome, State
+from standfast.surfaces.cli import silence
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -25,9 +26,17 @@ def tell(context: Context, goings: Sequence[Going], outcomes: Mapping[str, Outco
     for going in goings:
         found = outcomes[going.run.run_id]
         if context.json:
-            print(json_line(_as_dict(going, found)), flush=True)
+            _say(json_line(_as_dict(going, found)))
         else:
-            print(_text(context, going, found), flush=True)
+            _say(_text(context, going, found))
+
+
+def _say(words: str) -> None:
+    """Nobody may listen any more: that changes nothing about how the run ended."""
+    try:
+        print(words, flush=True)
+    except BrokenPipeError:
+        silence(1)
 
 
 def _text(context: Context, going: Going, found: Outcome) -> str:
