@@ -161,3 +161,21 @@ def test_reader_that_goes_away_ends_no_run(world: Night, more: list[str]) -> Non
     go.touch()
     assert begun.wait() == 0
     assert world.lanes("plan") == {"a": "done"}
+
+
+@pytest.mark.parametrize("retries", [0, 1])
+def test_work_that_somebody_removed_is_not_called_done(world: Night, retries: int) -> None:
+    go = world.top / "go"
+    world.agent(f"until test -e {go}; do sleep 0.02; done")
+    plan = world.plan(f"retries: {retries}\nlanes: {{a: Do a.}}\n")
+    begun = world.start("run", plan)
+    until(lambda: world.paid().total() == 1)
+    begun.kill()
+    begun.communicate()
+    go.touch()
+    until(lambda: not running(world))
+    world.git("worktree", "remove", "--force", str(world.repo / ".worktrees/plan/P1/a"))
+    done = world.call("resume")
+    assert done.returncode == 1 - retries, done.stderr
+    assert "the worktree was gone when it ended" in done.stderr
+    assert world.merged().total() == retries

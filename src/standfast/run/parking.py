@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from standfast import clock
+from standfast.effects import door
 from standfast.effects.folder import STARTED, Folder
 from standfast.lane_errors import LaneParked
 from standfast.protocol import parking, spending
@@ -68,8 +69,9 @@ def is_begun(work: Work, lane: Standing, who: Task | Gate) -> bool:
     known = lane.steps.get(who.step)
     if known is None or known.state != BEGUN:
         return False
-    folder = Folder(work.journal.folder, key(work, who.step, known.number))
-    return os.path.lexists(folder.at(STARTED))
+    name = key(work, who.step, known.number)
+    is_known = door.find(work.journal, name) is not None  # then its folder may be cleared
+    return is_known or os.path.lexists(Folder(work.journal.folder, name).at(STARTED))
 
 
 def begun_anew(

@@ -32,13 +32,18 @@ if TYPE_CHECKING:
     from standfast.run.working import Work
 
 
+GONE = "the worktree was gone when it ended"
+
+
 def work(work: Work, lane: Standing, following: Next) -> None:
     """One run of the agent: begin it or find out how it ended, then keep what it left."""
     task = following.task
     assert isinstance(task, Task)  # noqa: S101  # for the type: decide names one
+    was_there = os.path.lexists(os.path.join(work.spec.worktree, ".git"))
     if not see_to_worktree(work, lane):
         return
     mend_checkout(work, lane)
+    is_begun = parking.is_begun(work, lane, task)
     parking.refuse_more(work, lane, task)
     number = begin(work, lane, task.step, "task_start", task.name, parking.waited(lane, task))
     see_to_the_dead(work, lane, task.step, key(work, task.step, number))
@@ -51,6 +56,8 @@ def work(work: Work, lane: Standing, following: Next) -> None:
     error = None
     if ended is not None and not ended.is_ok:
         error = lane_prompt.how_it_ended(agents.name_of(work, task), ended)
+    if is_begun and not was_there:
+        error = error or GONE  # what it left there uncommitted went with it
     error = error or amiss(work) or expecting.lacking(work, task, number)
     if error is not None:
         was = None if ended is None else ended.how
@@ -87,7 +94,7 @@ def amiss(work: Work) -> str | None:
     """What an agent may have done to its own worktree."""
     spec = work.spec
     if not os.path.lexists(os.path.join(spec.worktree, ".git")):
-        return "the worktree was gone when it ended"
+        return GONE
     try:
         tree = work.tree
         if tree.common_directory() != work.git.common_directory():
