@@ -179,3 +179,17 @@ def test_work_that_somebody_removed_is_not_called_done(world: Night, retries: in
     assert done.returncode == 1 - retries, done.stderr
     assert "the worktree was gone when it ended" in done.stderr
     assert world.merged().total() == retries
+
+
+def test_stop_while_nobody_took_it_on_is_over_when_it_is_resumed(world: Night) -> None:
+    go = world.top / "go"
+    world.agent(f"until test -e {go}; do sleep 0.02; done")
+    begun = world.start("run", world.plan("lanes: {a: Do a.}\n"))
+    until(lambda: world.paid().total() == 1)
+    begun.kill()
+    begun.communicate()
+    assert world.call("stop", "plan").returncode == 0
+    go.touch()
+    done = world.call("resume", "plan")
+    assert done.returncode == 0, done.stdout
+    assert world.merged().total() == 1

@@ -18,6 +18,7 @@ from standfast.protocol import parking
 from standfast.protocol.lane_steps import Do, decide
 from standfast.protocol.schedule import Lane, Outcome, Rules, State, outcome
 from standfast.run import lane as lanes
+from standfast.run import watching
 from standfast.run.notifying import FINISHED, NEEDS, PARKED
 from standfast.run.phases import Phases
 from standfast.run.taking import end_commands
@@ -130,7 +131,7 @@ class Going:
         try:
             spec = lane_steps.find(journal, (self.run.run_id, *name))
             assert spec is not None  # noqa: S101  # told in one transaction with its run
-            lanes.run(self._work(journal, spec), asked=name in self._asked)
+            self._take_on(self._work(journal, spec), is_asked=name in self._asked)
             return Lane(State.DONE)
         except StandfastError as error:
             found = self._after(error)
@@ -140,6 +141,16 @@ class Going:
             return Lane(State.NEEDS, why=f"a bug in Standfast: {type(error).__name__}: {error}")
         finally:
             journal.close()
+
+    def _take_on(self, work: Work, *, is_asked: bool) -> None:
+        """A command that somebody ended before this call says nothing about this call."""
+        was_over = watching.is_over(work.journal, work.spec)
+        try:
+            lanes.run(work, asked=is_asked)
+        except LaneEnded:
+            if self._stopping or not was_over:
+                raise
+            lanes.run(work)
 
     def _work(self, journal: Journal, spec: Spec) -> Work:
         """What a lane works with, and what it asks and tells the run."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.effects import door
-from standfast.effects.folder import OUT, Folder
+from standfast.effects.folder import EXIT, OUT, Folder
 from standfast.effects.streams import last_words as raw_words
 from standfast.errors import StandfastError
 from standfast.journal import lane_steps as told
@@ -72,6 +73,12 @@ def _raw(journal: Journal, key: str) -> str:
         return raw_words(Folder(journal.folder, key).at(OUT))
     except (StandfastError, OSError):
         return ""
+
+
+def is_over(journal: Journal, spec: Spec) -> bool:
+    """Whether the command that a lane has begun ended while nobody looked after it."""
+    key = _newest(told.standing(journal, spec))
+    return bool(key) and os.path.lexists(Folder(journal.folder, key).at(EXIT))
 
 
 def last_words(journal: Journal, spec: Spec) -> str:
