@@ -193,3 +193,48 @@ def test_stop_while_nobody_took_it_on_is_over_when_it_is_resumed(world: Night) -
     done = world.call("resume", "plan")
     assert done.returncode == 0, done.stdout
     assert world.merged().total() == 1
+
+
+# What is said of it afterwards.
+
+
+def test_lane_that_needs_somebody_still_says_so_when_nobody_runs_it(world: Night) -> None:
+    world.agent('echo "$STANDFAST_LANE" > same.txt')
+    assert world.call("run", world.plan("lanes: {a: Do a., b: Do b.}\n")).returncode == 115
+    assert sorted(world.lanes("plan").values()) == ["done", "needs_you"]
+    shown = world.call("status", "plan").stdout
+    assert "conflicts with main in same.txt" in shown
+    assert shown.startswith("plan: needs you")
+    assert "NEEDS YOU  plan" in world.call("status").stdout
+
+
+def test_run_that_was_cut_off_says_so_and_where_its_lanes_are(world: Night) -> None:
+    go = world.top / "go"
+    world.agent(f"until test -e {go}; do sleep 0.02; done")
+    begun = world.start("run", world.plan("lanes: {a: Do a., b: {task: Do b., after: a}}\n"))
+    until(lambda: world.paid().total() == 1)
+    begun.kill()
+    begun.communicate()
+    head, _, first, second = world.call("status", "plan").stdout.splitlines()
+    go.touch()
+    assert head.startswith("plan: cut off")
+    assert first.split()[:4] == ["1", "P1/a", "waiting", "after_lane_start"]
+    assert second.split() == ["2", "P1/b", "waiting"]
+    until(lambda: not running(world))
+
+
+def test_failed_run_names_the_call_that_tries_once_more(world: Night) -> None:
+    flag = world.top / "fails"
+    flag.touch()
+    world.agent(f"test ! -e {flag} || exit 3")
+    failed = world.call("run", world.plan("lanes: {a: Do a.}\n"))
+    assert failed.returncode == 1
+    flag.unlink()
+    _, _, words = failed.stdout.splitlines()[-1].partition("standfast ")
+    assert world.call(*words.split()).returncode == 0
+
+
+def test_run_that_is_done_is_not_stopped(world: Night) -> None:
+    assert world.call("run", world.plan("lanes: {a: Do a.}\n")).returncode == 0
+    assert "nothing to stop" in world.call("stop", "plan").stdout
+    assert world.call("status", "plan").stdout.startswith("plan: done")

@@ -189,6 +189,14 @@ class Going:
         seq = lane_steps.last_seq(journal, names)
         self._around.notifier.tell(journal, event, "/".join(names), seq, lane.why)
 
+    def needs(self) -> dict[str, str]:
+        """The lanes that a person must see to, and why: no step of theirs may say so."""
+        return {
+            "/".join(name): lane.why
+            for name, lane in self.lanes.items()
+            if lane.state is State.NEEDS
+        }
+
     def begun(self) -> None:
         """Something was begun: its phase may have begun with it."""
         self._phases.look(self.lanes)

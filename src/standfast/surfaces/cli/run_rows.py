@@ -58,9 +58,11 @@ def rows(
 def _row(journal: Journal, names: tuple[str, str, str], lane: Lane, wave: int) -> Row:
     plain = Row(wave, *names[1:], lane.state, "", 1, 1, 0, lane.why)
     spec = lane_steps.find(journal, names)
-    if lane.state is State.WAITING or spec is None:
+    if spec is None:
         return plain
     seen = watching.look(journal, spec)
+    if not seen.since_us:
+        return plain  # it has not begun
     last = lane.why or seen.last or (seen.doing if lane.state is State.RUNNING else "")
     since = clock.now_us() - seen.since_us if lane.state is State.RUNNING else 0
     return plain._replace(

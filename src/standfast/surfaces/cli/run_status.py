@@ -27,7 +27,9 @@ def show(context: Context, run_id: str) -> int:
         print(json_line({"run_id": run_id, "state": word.state, "processes": taken_by,
                          "base": run.base, "plan": run.file, "lanes": lanes}))  # fmt: skip
         return 0
-    state = f"taken on by process {taken_by[0]}" if taken_by else word.state
+    is_left = word.state == runs.GOING and "outcome" not in word.facts  # nobody saw its end
+    state = "cut off" if is_left else str(word.facts.get("outcome") or word.state)
+    state = f"taken on by process {taken_by[0]}" if taken_by else state
     print(f"{run_id}: {state}, into {run.base}" + (f", from {run.file}" if run.file else ""))
     print(context.screen.table([HEAD, *(row.cells() for row in found)], ("dim", "strong")))
     return 0

@@ -52,8 +52,10 @@ def _text(context: Context, going: Going, found: Outcome) -> str:
     held = going.graph.held(going.lanes)
     rows += [("  held back", "/".join(name), f"by {'/'.join(by)}") for name, by in held.items()]
     lines += [context.screen.table(rows, ("bad", "strong"))] if rows else []
+    failed = ["/".join(name) for name, each in going.lanes.items() if each.state is State.FAILED]
     if found is not Outcome.DONE:
-        lines.append(f"Go on: standfast resume {going.run.run_id}")
+        again = f" {failed[0]}" if found is Outcome.FAILED else ""  # by itself it stays failed
+        lines.append(f"Go on: standfast resume {going.run.run_id}{again}")
     return "\n".join(lines)
 
 

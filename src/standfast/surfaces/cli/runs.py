@@ -109,7 +109,8 @@ def _close(context: Context, goings: Sequence[Going]) -> dict[str, Outcome]:
         for each in goings:
             found = ended[each.run.run_id]
             is_stopped = told.word(context.journal, each.run.run_id).state == told.STOPPED
-            if each.run.is_plan and not is_stopped:
+            if each.run.is_plan and (found is Outcome.DONE or not is_stopped):
                 state = told.DONE if found is Outcome.DONE else told.GOING
-                told.tell(tx, each.run.run_id, state, author(context), outcome=found)
+                told.tell(tx, each.run.run_id, state, author(context), outcome=found,
+                          needs=each.needs())  # fmt: skip
     return ended

@@ -48,7 +48,10 @@ def look(context: Context, run: Run) -> dict[Name, Lane]:
     from standfast.run.working import is_taken
 
     lanes = going.look(context.journal, run)
+    needs = told.word(context.journal, run.run_id).facts.get("needs", {})
     for name, lane in lanes.items():
+        if lane.state is State.WAITING and "/".join(name) in needs:
+            lanes[name] = Lane(State.NEEDS, why=needs["/".join(name)])
         if lane.state is not State.DONE and is_taken(context.journal, (run.run_id, *name)):
             lanes[name] = Lane(State.RUNNING)
     return lanes

@@ -34,6 +34,10 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     context.heal()
     found = run_resuming.find(context, ids.run_id(arguments.run))
     context.may_write()
+    if runs.word(context.journal, found.run_id).state == runs.DONE:
+        words = f"{found.run_id} is done: there is nothing to stop."
+        print(json_line({"stopped": None, "state": runs.DONE}) if context.json else words)
+        return 0
     with context.journal.writing() as tx:
         runs.tell(tx, found.run_id, runs.STOPPED, Author(context.who))
     left = _end(context, found.run_id)
