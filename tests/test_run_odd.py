@@ -238,3 +238,11 @@ def test_run_that_is_done_is_not_stopped(world: Night) -> None:
     assert world.call("run", world.plan("lanes: {a: Do a.}\n")).returncode == 0
     assert "nothing to stop" in world.call("stop", "plan").stdout
     assert world.call("status", "plan").stdout.startswith("plan: done")
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_resume_where_nothing_was_ever_recorded_has_nothing_to_do(
+    world: Night, more: list[str]
+) -> None:
+    done = world.call("resume", *more)
+    assert (done.returncode, done.stderr) == (0, "")

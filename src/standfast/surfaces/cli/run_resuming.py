@@ -40,6 +40,8 @@ def find(context: Context, run_id: str) -> Run:
 def unfinished(context: Context) -> list[Run]:
     """Every run that nobody stopped, that is not done, and that nobody takes on now."""
     journal = context.journal
+    if not journal.exists:
+        return []
     planned = [
         run
         for run in _planned(context)
