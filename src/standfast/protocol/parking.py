@@ -25,7 +25,9 @@ def facts(
     parks = min(number(before or {}, "parks"), _DOUBLINGS)
     said = report.get("limit_until_s")
     told = said * _SECOND if isinstance(said, int) else 0
-    least = min((_TOLD if told > now_us else _UNTOLD) * 2**parks, _MOST)
+    # An end that is past is believed once: whoever writes it down may have been dead until now.
+    is_believed = told > now_us or (told > 0 and not parks)
+    least = min((_TOLD if is_believed else _UNTOLD) * 2**parks, _MOST)
     until = min(max(told, now_us + least), now_us + LONGEST_US)
     times = {"at": str(now_us), "until": str(until), "parks": str(parks + 1)}
     session = str(report.get("session") or (before or {}).get("session", ""))
