@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from standfast.effects import orphans
 from standfast.errors import WrongUsage
-from standfast.journal import lane_steps, runs
+from standfast.journal import lane_steps, reading, runs
 from standfast.journal.runs import Run
 from standfast.lane_errors import RunUnknown
 from standfast.protocol.lane_steps import Do, decide
@@ -93,9 +93,14 @@ def told(context: Context, wanted: Sequence[Run]) -> str:
     commands = ", ".join(f"{number} {state}" for state, number in counted.items())
     head = f"Looked at {len(wanted)} runs, {len(rows)} lanes, {len(left)} commands"
     parts = [f"{head}{f' ({commands})' if commands else ''}.", context.screen.table(rows, ("",))]
-    if counted[orphans.IN_DOUBT]:
+    if any(_is_asked(context, each.key) for each in left if each.state == orphans.IN_DOUBT):
         parts.append(doubts.HINT)
     return "\n".join(part for part in parts if part)
+
+
+def _is_asked(context: Context, key: str) -> bool:
+    """An agent with a session goes on by itself: only what nobody can know is asked."""
+    return bool(reading.cell(context.journal, f"effect.asked:{key}"))
 
 
 def _rows(context: Context, run: Run) -> Iterable[tuple[str, str, str]]:
