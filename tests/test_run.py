@@ -286,6 +286,8 @@ def test_phase_is_run_resumed_and_rolled_back_by_itself(world: Night) -> None:
     back = world.call("run", "--rollback", "--run-id", "both", "--phase", "P2")
     assert back.stdout.startswith("both/P2/b  at before_lane_start")
     world.agent()
+    only = world.call("run", "--resume", "--run-id", "both", "--phase", "P1")
+    assert (only.returncode, world.lanes("both")["b"]) == (0, "waiting"), only.stdout
     again = world.call("run", "--resume", "--run-id", "both")
     assert again.returncode == 0, again.stdout + again.stderr
     assert world.lanes("both") == {"a": "done", "b": "done"}

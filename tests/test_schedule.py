@@ -100,6 +100,15 @@ def test_how_a_run_ended_is_said_by_its_worst_lane(
     assert outcome(lanes(**states)) is expected
 
 
+@pytest.mark.req("CKP-12")
+def test_one_phase_is_begun_alone_and_waits_for_no_other() -> None:
+    alone = DIAMOND.only("P2")
+    assert decide(alone, lanes(), EASY, 0).begin == (D,)
+    assert decide(alone, lanes(a=State.FAILED, d=State.DONE), EASY, 0).is_over
+    parked = {**lanes(d=State.DONE), A: Lane(State.PARKED, until_us=100)}
+    assert decide(alone, parked, EASY, 0).is_over
+
+
 def test_lane_of_another_phase_is_named_with_it() -> None:
     assert (named("P1", "a"), named("P2", "P1/a")) == (A, A)
 

@@ -63,6 +63,11 @@ class Graph:
         self.phases = tuple(tuple(phase) for phase in phases if phase)
         self.after = {name: tuple(after[name]) for phase in self.phases for name in phase}
 
+    def only(self, phase: str) -> Graph:
+        """One phase of it, which waits for no other."""
+        return Graph([[name for name in each if name[0] == phase] for each in self.phases],
+                     self.after)  # fmt: skip
+
     def ready(self, lanes: Mapping[Name, Lane], now_us: int) -> list[Name]:
         """Those that could begin, in the plan's order; a parked one whose time has come is one."""
         return [
@@ -123,15 +128,16 @@ def _is_due(lane: Lane, now_us: int) -> bool:
 
 def decide(graph: Graph, lanes: Mapping[Name, Lane], rules: Rules, now_us: int) -> Next:
     """Begin what may begin; over is a run in which nothing runs and nothing will."""
-    running = sum(lane.state is State.RUNNING for lane in lanes.values())
+    mine = [lanes[name] for name in graph.after]
+    running = sum(lane.state is State.RUNNING for lane in mine)
     closed = rules.is_stopping or (
-        rules.stops_at_failure and any(lane.state in _BAD for lane in lanes.values())
+        rules.stops_at_failure and any(lane.state in _BAD for lane in mine)
     )
     if closed:
         return Next(is_over=not running)
     ready = graph.ready(lanes, now_us)
     begin = tuple(ready[: max(0, rules.at_once - running)])
-    parked = [lane.until_us for lane in lanes.values() if lane.state is State.PARKED]
+    parked = [lane.until_us for lane in mine if lane.state is State.PARKED]
     wake = min((until for until in parked if until > now_us), default=0)
     return Next(begin, wake, is_over=not (begin or running or wake or ready))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from standfast.protocol.quality_gates import Scores
     from standfast.protocol.resumption_triggers import Recovery, Trigger
 
-    Make = Callable[[Writing, Document], Trigger]
+    Make = Callable[[Writing, Document], Trigger | None]
 
 _WORDS = 200
 
@@ -74,9 +74,15 @@ class Documents:
         from standfast.protocol.resumption_triggers import Defects, GateIteration, Iteration
 
         activity = f"{gate.lower()}-iteration-{iteration}"
-        self._fire(journal, lambda tx, document: GateIteration(
-            self._state(tx, document, current_activity=activity), Iteration(gate, scores), Defects()
-        ))  # fmt: skip
+
+        def made(tx: Writing, document: Document) -> Trigger | None:
+            known = document.section["quality_trajectory"]["score_history"].get(gate, [])
+            if len(known) >= iteration:  # whoever told it died before saying so
+                return None
+            state = self._state(tx, document, current_activity=activity)
+            return GateIteration(state, Iteration(gate, scores), Defects())
+
+        self._fire(journal, made)
 
     def _state(self, tx: Writing, document: Document, **said: object) -> Recovery:
         from standfast.journal import resumption
@@ -96,7 +102,8 @@ class Documents:
                 continue
             try:
                 with journal.writing() as tx:
-                    now = resumption.known(tx.execute, document.file)
-                    resumption.fire(tx, document.file, make(tx, now), self._author)
+                    trigger = make(tx, resumption.known(tx.execute, document.file))
+                    if trigger is not None:
+                        resumption.fire(tx, document.file, trigger, self._author)
             except StandfastError as refused:
                 self._tell(f"{document.file} was not updated: {refused.problem}")

@@ -69,10 +69,11 @@ class Going:
         asked: Sequence[Name] = (),
         *,
         wait_s: float | None = None,
+        phase: str | None = None,
     ) -> None:
         self.journal = journal
         self.run = run
-        self.graph = run.graph
+        self.graph = run.graph if phase is None else run.graph.only(phase)
         self._worker = worker
         self._around = around
         self._wait_s = wait_s  # how long lanes may be parked with nothing else to do
@@ -189,6 +190,11 @@ class Going:
         seq = lane_steps.last_seq(journal, names)
         self._around.notifier.tell(journal, event, "/".join(names), seq, lane.why)
 
+    @property
+    def is_done(self) -> bool:
+        """Whether every lane is, those too that this call was not to begin."""
+        return all(lane.state is State.DONE for lane in self.lanes.values())
+
     def needs(self) -> dict[str, str]:
         """The lanes that a person must see to, and why: no step of theirs may say so."""
         return {
@@ -213,7 +219,7 @@ class Going:
 
     def over(self) -> Outcome:
         """How it ended, told once to whoever wants to know."""
-        found = outcome(self.lanes)
+        found = outcome({name: self.lanes[name] for name in self.graph.after})
         if found is Outcome.STOPPED and self._is_limited:
             found = Outcome.PARKED
         if found in (Outcome.DONE, Outcome.FAILED, Outcome.NEEDS):

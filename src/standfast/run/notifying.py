@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
 
 NEEDS, PARKED, FINISHED = "needs-you", "parked", "finished"
-_TIME_S = 60.0
+_TIME_S = 15.0  # whoever tells waits for it
 
 
 class Notifier:

@@ -44,7 +44,7 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
     """The run of a plan: as it was begun, if it was, else as the plan says now."""
     loaded = load(context, arguments.plan)
     plan = loaded.need()
-    run_id = ids.run_id(arguments.run_id or plan.run)
+    run_id = ids.run_id(plan.run if arguments.run_id is None else arguments.run_id)
     known = told.find(context.journal, run_id)
     if known is not None:
         return _same(known, loaded, arguments)

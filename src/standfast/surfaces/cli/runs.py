@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ def take_on(
     asked: Mapping[str, Sequence[Name]] | None = None,
     *,
     wait_s: float | None = None,
+    phase: str | None = None,
 ) -> int:
     """Take runs on until each is over, and say how they ended; the worst gives the status."""
     context.may_write()
@@ -59,15 +61,27 @@ def take_on(
             worker = workers.worker(context, watch.teller(run))
             around = _around(context, run, watch)
             chosen = (asked or {}).get(run.run_id, ())
-            goings.append(Going(context.journal, run, worker, around, chosen, wait_s=wait_s))
+            goings.append(Going(context.journal, run, worker, around, chosen, wait_s=wait_s,
+                                phase=phase))  # fmt: skip
         engine = Engine(goings, watch.look, lambda: _first(context, goings, watch))
-        engine.run()
+        try:
+            engine.run()
+        except KeyboardInterrupt:
+            _leave(context)
+            raise
         outcomes = _close(context, goings)
         watch.faces.close()
     run_summary.tell(context, goings, outcomes)
     if engine.was_interrupted:
         raise KeyboardInterrupt
     return max(STATUSES[outcome] for outcome in outcomes.values())
+
+
+def _leave(context: Context) -> None:
+    """Somebody would not wait until what runs was ended."""
+    if not context.json:
+        words = "left at once; a command that runs goes on: `standfast resume` waits for it"
+        print(f"{words}, `standfast reap` ends it", file=sys.stderr, flush=True)
 
 
 def _first(context: Context, goings: Sequence[Going], watch: Watch) -> None:
@@ -109,8 +123,8 @@ def _close(context: Context, goings: Sequence[Going]) -> dict[str, Outcome]:
         for each in goings:
             found = ended[each.run.run_id]
             is_stopped = told.word(context.journal, each.run.run_id).state == told.STOPPED
-            if each.run.is_plan and (found is Outcome.DONE or not is_stopped):
-                state = told.DONE if found is Outcome.DONE else told.GOING
+            if each.run.is_plan and (each.is_done or not is_stopped):
+                state = told.DONE if each.is_done else told.GOING
                 told.tell(tx, each.run.run_id, state, author(context), outcome=found,
                           needs=each.needs())  # fmt: skip
     return ended

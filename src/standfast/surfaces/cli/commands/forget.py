@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from standfast.journal import runs
 from standfast.journal.author import Author
+from standfast.lane_errors import RunBusy
 from standfast.protocol import ids
+from standfast.run import taking
 from standfast.surfaces.cli.screen import json_line
 from standfast.wake import sessions
 
@@ -36,7 +38,10 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _forget_run(context: Context, run_id: str) -> int:
-    """Its branches, worktrees and records stay as they are."""
+    """Its branches, worktrees and records stay as they are; one that goes on is not forgotten."""
+    pids = taking.holders(context.journal, taking.RUNS, run_id)
+    if pids:
+        raise RunBusy(f"{run_id} is being worked on: process {pids[0]}")
     with context.journal.writing() as tx:
         runs.tell(tx, run_id, runs.FORGOTTEN, Author(context.who))
     words = f"Forgotten: run {run_id}. Its branches, worktrees and records stay."

@@ -38,10 +38,14 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     context.heal()
     if arguments.resume or arguments.rollback:
         found = run_resuming.find(context, _named(arguments))
-        wanted = [name for name in found.names if arguments.phase in (None, name[0])]
+        phase = arguments.phase
+        wanted = [name for name in found.names if phase in (None, name[0])]
+        if not wanted:
+            known = ", ".join(dict.fromkeys(name for name, _ in found.names))
+            raise WrongUsage(f"{found.run_id} has no phase `{phase}`: it has {known}")
         if arguments.rollback:
             return run_rollback.roll_back(context, found, wanted, None)
-        return runs.take_on(context, [found], wait_s=arguments.wait_limit)
+        return runs.take_on(context, [found], wait_s=arguments.wait_limit, phase=phase)
     if arguments.plan is None:
         raise WrongUsage("name the plan")
     planned = run_plans.begin(context, arguments)
