@@ -26,9 +26,9 @@ lanes:
 @pytest.fixture
 def plans(repo: Path) -> Path:
     (repo / "prompts").mkdir()
-    (repo / "prompts" / "review.md").write_text("Review it.\n")
+    (repo / "prompts" / "review.md").write_text("Review it.\n", encoding="utf-8")
     for name, text in (("small", SMALLEST), ("all", EVERYTHING), ("bad", BAD)):
-        (repo / f"{name}.yaml").write_text(text)
+        (repo / f"{name}.yaml").write_text(text, encoding="utf-8")
     return repo
 
 
@@ -54,7 +54,7 @@ def test_every_mistake_is_a_line_that_editors_can_follow(cli: Cli, plans: Path) 
 @pytest.mark.req("RUN-03")
 def test_overlap_is_told_before_anything_starts(cli: Cli, plans: Path) -> None:
     (plans / "p.yaml").write_text(
-        "lanes:\n  a: {task: x, owns: src}\n  b: {task: x, owns: src/b}\n"
+        "lanes:\n  a: {task: x, owns: src}\n  b: {task: x, owns: src/b}\n", encoding="utf-8"
     )
 
     done = cli("plan", "check", "p.yaml", cwd=plans)
@@ -83,7 +83,7 @@ def test_check_speaks_to_programs(cli: Cli, plans: Path) -> None:
 
 
 def test_warnings_do_not_fail_a_plan(cli: Cli, plans: Path) -> None:
-    (plans / "p.yaml").write_text("pr: x\nlanes: {a: x}\n")
+    (plans / "p.yaml").write_text("pr: x\nlanes: {a: x}\n", encoding="utf-8")
 
     done = cli("plan", "check", "p.yaml", cwd=plans)
 
@@ -166,7 +166,9 @@ def test_show_draws_for_mermaid(cli: Cli, plans: Path) -> None:
 
 
 def test_title_cannot_leave_its_label(cli: Cli, plans: Path) -> None:
-    (plans / "p.yaml").write_text("phases: {P1: {name: 'a\"]; click <b> `c` #', lanes: {a: x}}}\n")
+    (plans / "p.yaml").write_text(
+        "phases: {P1: {name: 'a\"]; click <b> `c` #', lanes: {a: x}}}\n", encoding="utf-8"
+    )
 
     done = cli("plan", "show", "p.yaml", "--mermaid", cwd=plans)
 
@@ -174,8 +176,10 @@ def test_title_cannot_leave_its_label(cli: Cli, plans: Path) -> None:
 
 
 def test_show_speaks_to_programs_in_our_own_form(cli: Cli, plans: Path) -> None:
-    text = (Path(__file__).parent / "plans" / "phase-10-not-parallel.md").read_text()
-    (plans / "release.md").write_text(text)
+    text = (Path(__file__).parent / "plans" / "phase-10-not-parallel.md").read_text(
+        encoding="utf-8"
+    )
+    (plans / "release.md").write_text(text, encoding="utf-8")
 
     told = json.loads(cli("plan", "show", "release.md", "--json", cwd=plans).stdout)
 
@@ -221,7 +225,7 @@ def test_ten_megabytes_are_refused_before_they_are_read(cli: Cli, plans: Path) -
 
 
 def test_plan_is_checked_outside_a_repository(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "p.yaml").write_text(SMALLEST)
+    (tmp_path / "p.yaml").write_text(SMALLEST, encoding="utf-8")
 
     assert cli("plan", "check", "p.yaml").returncode == 0
     assert cli("plan", "show", "p.yaml").returncode == 0

@@ -34,8 +34,8 @@ lanes:
 @pytest.fixture
 def plan(repo: Path) -> Path:
     (repo / "prompts").mkdir()
-    (repo / "prompts" / "one.md").write_text("Do one.\n")
-    (repo / "plan.yaml").write_text(PLAN)
+    (repo / "prompts" / "one.md").write_text("Do one.\n", encoding="utf-8")
+    (repo / "plan.yaml").write_text(PLAN, encoding="utf-8")
     return repo / "plan.yaml"
 
 
@@ -68,7 +68,9 @@ def test_every_command_of_a_plan_is_found(plan: Path) -> None:
 
 
 def test_shell_is_a_runner_wherever_it_is_named(repo: Path) -> None:
-    (repo / "p.yaml").write_text("runner: shell\nlanes: {a: ls, b: {task: pwd, runner: claude}}\n")
+    (repo / "p.yaml").write_text(
+        "runner: shell\nlanes: {a: ls, b: {task: pwd, runner: claude}}\n", encoding="utf-8"
+    )
 
     found = commands(load(repo / "p.yaml").need())
 
@@ -87,7 +89,7 @@ def test_shell_is_a_runner_wherever_it_is_named(repo: Path) -> None:
     ],
 )  # fmt: skip
 def test_gate_that_a_shell_judges_is_a_command(repo: Path, text: str, found: list[str]) -> None:
-    (repo / "p.yaml").write_text(f"phases: {{P1: {{{text}}}}}\n")
+    (repo / "p.yaml").write_text(f"phases: {{P1: {{{text}}}}}\n", encoding="utf-8")
 
     made = commands(load(repo / "p.yaml").need())
 
@@ -99,19 +101,19 @@ def test_trust_holds_for_these_bytes_alone(home: str, plan: Path) -> None:
     agree(home, plan)
     assert trusted(home, plan)
 
-    plan.write_text(PLAN + "# changed\n")
+    plan.write_text(PLAN + "# changed\n", encoding="utf-8")
     assert not trusted(home, plan)
-    plan.write_text(PLAN)
+    plan.write_text(PLAN, encoding="utf-8")
     assert trusted(home, plan)
 
-    (plan.parent / "prompts" / "one.md").write_text("Do something else.\n")
+    (plan.parent / "prompts" / "one.md").write_text("Do something else.\n", encoding="utf-8")
     assert not trusted(home, plan)
 
 
 def test_no_byte_can_move_between_plan_and_prompts(home: str, plan: Path) -> None:
     before = load(plan).fingerprint
-    (plan.parent / "prompts" / "one.md").write_text("\nDo one.\n")
-    plan.write_text(PLAN.removesuffix("\n"))
+    (plan.parent / "prompts" / "one.md").write_text("\nDo one.\n", encoding="utf-8")
+    plan.write_text(PLAN.removesuffix("\n"), encoding="utf-8")
 
     assert load(plan).fingerprint != before
 
@@ -129,7 +131,7 @@ def test_what_is_kept_is_private_and_whole(home: str, plan: Path) -> None:
 
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
-    assert json.loads(kept.read_text())["by"] == "ann"
+    assert json.loads(kept.read_text(encoding="utf-8"))["by"] == "ann"
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"{}", b'{"fingerprint":"x"}', b"\xff"])
@@ -168,7 +170,9 @@ for number in range(20):
 def test_many_processes_trust_at_once_and_none_is_lost(home: str, repo: Path) -> None:
     names = [f"p{one}-{other}" for one in range(6) for other in range(20)]
     for name in (*names, "shared"):
-        (repo / f"{name}.yaml").write_text(f"test: make {name}\nlanes: {{a: x}}\n")
+        (repo / f"{name}.yaml").write_text(
+            f"test: make {name}\nlanes: {{a: x}}\n", encoding="utf-8"
+        )
     many = [
         subprocess.Popen([sys.executable, "-c", AGREE_OFTEN, home, str(repo), f"p{number}"])
         for number in range(6)
@@ -184,15 +188,15 @@ def test_many_processes_trust_at_once_and_none_is_lost(home: str, repo: Path) ->
 
 @pytest.mark.req("SEC-01")
 def test_prompt_files_stay_below_the_root_and_follow_no_link(repo: Path, tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "secret").write_text("secret", encoding="utf-8")
     (repo / "link.md").symlink_to(tmp_path / "secret")
-    (repo / "empty.md").write_text("\n")
+    (repo / "empty.md").write_text("\n", encoding="utf-8")
     os.mkfifo(repo / "fifo.md")
     lines = [
         f"      t{number}: {{prompt_file: {file}}}\n"
         for number, file in enumerate(("link.md", "gone.md", "empty.md", "fifo.md"))
     ]
-    (repo / "p.yaml").write_text("lanes:\n  a:\n    tasks:\n" + "".join(lines))
+    (repo / "p.yaml").write_text("lanes:\n  a:\n    tasks:\n" + "".join(lines), encoding="utf-8")
 
     loaded = load(repo / "p.yaml")
 
@@ -218,7 +222,7 @@ def test_plan_that_is_no_file_is_refused(repo: Path) -> None:
         load(repo / "fifo.yaml")
     with pytest.raises(UnsafePath):
         load(repo)
-    (repo / "bad.yaml").write_text("lanes: {a: {}, b: {}}\n")
+    (repo / "bad.yaml").write_text("lanes: {a: {}, b: {}}\n", encoding="utf-8")
     with pytest.raises(PlanInvalid, match=r"has no `task`.*and 1 more"):
         load(repo / "bad.yaml").need()
 
@@ -260,10 +264,12 @@ def test_worktree_of_the_repository_shares_its_trust(cli: Cli, plan: Path, home:
 
 
 def test_runner_that_runs_prompts_is_found_by_the_users_own_settings(cli: Cli, repo: Path) -> None:
-    (repo / "p.yaml").write_text("lanes: {a: ls, b: {task: pwd, runner: mine}}\n")
+    (repo / "p.yaml").write_text("lanes: {a: ls, b: {task: pwd, runner: mine}}\n", encoding="utf-8")
     settings = Path(os.environ["XDG_CONFIG_HOME"]) / "standfast" / "config.yaml"
     settings.parent.mkdir(parents=True)
-    settings.write_text("runners: {mine: {kind: shell, command: [/bin/sh, '{prompt}']}}\n")
+    settings.write_text(
+        "runners: {mine: {kind: shell, command: [/bin/sh, '{prompt}']}}\n", encoding="utf-8"
+    )
 
     done = cli("--set", "runner=shell", "plan", "trust", "p.yaml", "--yes", cwd=repo)
 
@@ -273,7 +279,7 @@ def test_runner_that_runs_prompts_is_found_by_the_users_own_settings(cli: Cli, r
 
 
 def test_plan_without_commands_needs_no_trust(cli: Cli, repo: Path, home: str) -> None:
-    (repo / "p.yaml").write_text("lanes: {a: x}\n")
+    (repo / "p.yaml").write_text("lanes: {a: x}\n", encoding="utf-8")
 
     done = cli("plan", "trust", "p.yaml", cwd=repo)
 
@@ -327,7 +333,9 @@ def _in_terminal(answer: bytes, cwd: Path) -> tuple[int, str]:
 
 @pytest.mark.req("SEC-01")
 def test_commands_cannot_hide_what_they_are(cli: Cli, repo: Path) -> None:
-    (repo / "p.yaml").write_text('test: "ls \\e[8mrm\\e[0m \\u202e"\nlanes: {a: x}\n')
+    (repo / "p.yaml").write_text(
+        'test: "ls \\e[8mrm\\e[0m \\u202e"\nlanes: {a: x}\n', encoding="utf-8"
+    )
 
     done = cli("plan", "trust", "p.yaml", "--yes", cwd=repo)
 
@@ -335,7 +343,7 @@ def test_commands_cannot_hide_what_they_are(cli: Cli, repo: Path) -> None:
 
 
 def test_state_home_that_cannot_be_written_is_told(cli: Cli, plan: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
 
     done = cli("plan", "trust", "plan.yaml", "--yes", cwd=plan.parent,
                env={"XDG_STATE_HOME": str(tmp_path / "file")})  # fmt: skip
@@ -346,8 +354,8 @@ def test_state_home_that_cannot_be_written_is_told(cli: Cli, plan: Path, tmp_pat
 
 def test_everything_that_is_in_a_plan_is_covered(repo: Path) -> None:
     (repo / "prompts").mkdir()
-    (repo / "prompts" / "review.md").write_text("x")
-    (repo / "p.yaml").write_text(EVERYTHING)
+    (repo / "prompts" / "review.md").write_text("x", encoding="utf-8")
+    (repo / "p.yaml").write_text(EVERYTHING, encoding="utf-8")
 
     found = commands(load(repo / "p.yaml").need())
 
