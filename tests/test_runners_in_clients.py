@@ -149,7 +149,7 @@ def test_an_agent_that_was_killed_goes_on_with_its_session(world: World) -> None
         first.kill()
     cut_off = world.read(first)
 
-    assert world.made.read_text() == "made\n"
+    assert world.made.read_text(encoding="utf-8") == "made\n"
     assert cut_off.session
     assert (cut_off.limit, cut_off.error) == ("", "")
 
