@@ -30,7 +30,7 @@ def _run(world: World) -> int:
 RUNS: tuple[Act, ...] = (
     Act("run", "run", "a run that is done", _run, dear=True),
     Act("resume", "resume", "a run that is done", command("resume"), dear=True),
-    Act("roll-back-run", "rollback", "a run that is done", command("rollback", RUN), dear=True),
-    Act("stop", "stop", "a run that is done", command("stop", RUN), new=_stopped),
+    Act("roll-back-run", "rollback", "a run that waits", command("rollback", RUN), dear=True),
+    Act("stop", "stop", "a run that waits", command("stop", RUN), new=_stopped),
     Act("logs", "logs", "a run that is done", command("logs", RUN)),
 )  # fmt: skip

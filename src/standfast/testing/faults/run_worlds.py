@@ -19,14 +19,29 @@ _SETTINGS = "runner: nobody\nrunners:\n  nobody:\n    command: ['true']\n"
 _PLAN = f"run: {RUN}\nlanes:\n  one: Do nothing.\n"
 
 
-def _done(world: World) -> None:
-    """A run by a runner that does nothing, come to its end: nothing is left to be done."""
+def _planned(world: World, more: str = "") -> str:
+    """A runner that does nothing, and a plan for it, which its user trusts."""
     folder = os.path.join(world.home, ".config", "standfast")
     os.makedirs(folder, exist_ok=True)
     write(os.path.join(folder, "config.yaml"), _SETTINGS)
-    write(os.path.join(world.home, "plan.yaml"), _PLAN)
+    plan = os.path.join(world.home, "plan.yaml")
+    write(plan, _PLAN + more)
     commit(world, "first.txt")
-    perform.command(world, "run", os.path.join(world.home, "plan.yaml"), "--base", "main")
+    perform.command(world, "plan", "trust", plan, "--yes")
+    return plan
 
 
-RUN_WORLDS: dict[str, Callable[[World], None]] = {"a run that is done": _done}
+def _done(world: World) -> None:
+    """A run that has come to its end: nothing is left to be done."""
+    perform.command(world, "run", _planned(world), "--base", "main")
+
+
+def _waiting(world: World) -> None:
+    """A run none of whose agents was begun: the tests fail where nobody changed anything."""
+    perform.command(world, "run", _planned(world, "test: 'false'\n"), "--base", "main")
+
+
+RUN_WORLDS: dict[str, Callable[[World], None]] = {
+    "a run that is done": _done,
+    "a run that waits": _waiting,
+}
