@@ -1,6 +1,7 @@
 """Tests of a run on its base, killed between any two facts: nothing of it is left."""
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -51,4 +52,20 @@ def test_baseline_killed_after_each_of_its_facts_leaves_nothing(world: Night) ->
     assert kills >= 5
     assert (world.top / "count").read_text("utf-8").split() == ["tested"] * 2, "base, then lane"
     assert world.git("worktree", "list").count("\n") == 0
+    assert world.git("branch", "--format=%(refname:short)") == "main"
+
+
+def test_baseline_killed_while_its_worktree_went_is_cleared_by_the_next_call(world: Night) -> None:
+    world.agent("exit 3")
+    plan = world.plan("test: git status\nlanes: {one: Do it.}\n")
+    assert world.call("run", plan, "--run-id", "r").returncode == 1
+    place, branch = ".worktrees/r/-baseline-0-1", "lane/r/-baseline-0-1"
+    world.git("worktree", "add", "-q", "-b", branch, place, "main")
+    world.git("worktree", "lock", "--reason", "standfast takes it away", place)
+    shutil.rmtree(world.repo / place)  # as one leaves it who dies before git forgets it
+    world.agent()
+
+    done = world.call("resume", "r", "one")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(world.git("worktree", "list").splitlines()) == 1
     assert world.git("branch", "--format=%(refname:short)") == "main"

@@ -72,6 +72,7 @@ def _check(work: Work) -> None:
     """One try: one that was begun goes on, also after a death."""
     known = _step(work, lane_steps.TESTS)
     if known is not None and known.state == lane_steps.OK:
+        _clear(work._replace(spec=_of_try(work.spec, known.number)))
         return
     if known is None or known.state != lane_steps.BEGUN:
         known = _begin(work)
@@ -82,9 +83,9 @@ def _check(work: Work) -> None:
     worktrees.add(mine.git, mine.spec.worktree, mine.spec.branch, base)
     _refuse(mine, known.number, "setup", _prepared(mine, known, is_new=is_new))
     _refuse(mine, known.number, "the test command", _tested(mine, known.number))
-    _clear(mine)  # before it is told: what passed is never looked at again
     with work.journal.writing() as tx:
         step(work, tx, lane_steps.TESTS, known.number, lane_steps.OK, {"base": base})
+    _clear(mine)
 
 
 def _begin(work: Work) -> lane_steps.Step:
@@ -149,11 +150,16 @@ def _refuse(work: Work, number: int, what: str, error: str | None) -> None:
 
 
 def _clear(work: Work) -> None:
-    """Put the worktree away if nothing in it can be lost, and the branch with it."""
+    """Put the worktree away if nothing in it can be lost, and then its branch.
+
+    Once it is told that all passed, and again by whoever comes after a death: the branch, which
+    goes last, says whether there is anything left.
+    """
     spec, git = work.spec, work.git
-    is_there = os.path.lexists(spec.worktree)
-    stays = worktrees.remove(git, spec.worktree, stock.made(work)) if is_there else None
-    if stays is None and git.resolve(f"refs/heads/{spec.branch}") is not None:
+    if git.resolve(f"refs/heads/{spec.branch}") is None:
+        return
+    stays = worktrees.remove(git, spec.worktree, stock.made(work))
+    if stays is None:
         branches.delete_merged(git, spec.branch, spec.base)
-    elif stays is not None:
+    else:
         work.tell(f"the worktree of the baseline stays, {stays}: {spec.worktree}")
