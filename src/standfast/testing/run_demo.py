@@ -121,7 +121,7 @@ class Demo:
         """One life of the orchestrator; whether it was cut short."""
         life = self._call(*words)
         self.stage.life(words)
-        strike = time.monotonic() + self._random.uniform(0.6, 4.0)
+        strike = time.monotonic() + self._random.uniform(0.5, 2.2)
         while life.poll() is None:
             self.stage.draw()
             time.sleep(0.1)
@@ -130,7 +130,7 @@ class Demo:
                 self.kills.append(victim)
                 self.stage.killed(victim)
                 if victim == "a supervisor":
-                    strike = time.monotonic() + self._random.uniform(0.6, 4.0)
+                    strike = time.monotonic() + self._random.uniform(0.5, 2.2)
             if time.monotonic() > self._until:
                 os.killpg(life.pid, signal.SIGKILL)
                 return False
