@@ -39,15 +39,7 @@ class Page:
 
     def get(self, at: Path) -> Value:
         """The value at *at*, or None."""
-        value: Value = self._document.value
-        for key in at:
-            if isinstance(value, dict) and isinstance(key, str):
-                value = value.get(key)
-            elif isinstance(value, list) and isinstance(key, int):
-                value = value[key]
-            else:
-                return None
-        return value
+        return self._document.at(at)
 
     def has(self, at: Path) -> bool:
         """Is there such a key, whatever it holds."""

@@ -38,6 +38,18 @@ class Document:
     lines: Mapping[Path, int]
     plain: Collection[Path] = frozenset()
 
+    def at(self, path: Path) -> Value:
+        """The value at *path*; None where nothing stands."""
+        value = self.value
+        for key in path:
+            if isinstance(value, dict) and isinstance(key, str):
+                value = value.get(key)
+            elif isinstance(value, list) and isinstance(key, int):
+                value = value[key]
+            else:
+                return None
+        return value
+
     def line_of(self, path: Path) -> int:
         """Find the line of *path*, or of the nearest thing around it that stands in the text."""
         while path and path not in self.lines:

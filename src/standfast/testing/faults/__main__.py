@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from typing import TYPE_CHECKING
 
+from standfast.testing import figures
 from standfast.testing.faults import crew, parts, tally, world
 from standfast.testing.faults.tally import Tally
 
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _one(folder, options.trial)
         if options.act:
             return _acts(folder, options.act, options.seed)
-        counted = Tally(_commit(), options.seed)
+        counted = Tally(figures.commit() or "unknown", options.seed)
         for name, part in parts.PARTS.items():
             if options.only in {None, name}:
                 _run(name, part, parts.Run(folder, options.seed, counted, _tell, options.slice))
@@ -82,13 +82,6 @@ def _acts(folder: str, acts: list[str], seed: int) -> int:
     swept = crew.sweep(folder, seed, thin=1, twice=30, tell=_tell, acts=acts)
     print("\n".join([*swept.findings, f"{swept.injected:,} faults in {', '.join(acts)}"]))
     return 1 if swept.findings else 0
-
-
-def _commit() -> str:
-    asked = subprocess.run(
-        ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, encoding="utf-8"
-    )
-    return asked.stdout.strip() or "unknown"
 
 
 def _tell(line: str) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
 import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from standfast import clock
+from standfast.testing import figures
 from standfast.testing.matrix import arms, report
 from standfast.testing.matrix.campaign import Campaign
 
@@ -33,11 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _options(argv)
     console = Console()
     console.width = max(_WIDTH, console.width)
-    told: dict[str, Any] = {"commit": _commit(), "seed": options.seed, "arms": {}}
+    told: dict[str, Any] = {"commit": figures.commit(), "seed": options.seed, "arms": {}}
     for name in options.arm or _USUAL:
         kills = options.kills if name == arms.STANDFAST.name else options.peer_kills
         told["arms"][name] = _try(_ALL[name], kills, options.seed, console)
-        _keep(told, options.out)
+        figures.keep(told, options.out)
     for name, arm in told["arms"].items():
         console.rule(f"{name}: kills by where they struck")
         for line in report.histogram(arm["places"]):
@@ -71,20 +70,6 @@ def _try(arm: Arm, kills: int, seed: int, console: Console) -> dict[str, Any]:
         done = Campaign(arm, folder, kills, seed, watch).run()
     seconds = round((clock.monotonic_ns() - began) / 1e9, 1)
     return {**report.figures(done), "seconds": seconds}
-
-
-def _commit() -> str:
-    done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, encoding="utf-8",
-                          check=False)  # fmt: skip
-    return done.stdout.strip()
-
-
-def _keep(told: dict[str, Any], path: str) -> None:
-    """After each arm: a long run that is broken off leaves what it has."""
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(told, file, indent=1, ensure_ascii=False)
-        file.write("\n")
 
 
 if __name__ == "__main__":

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import signal
-import subprocess
 import sys
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
+from standfast.testing import figures
 from standfast.testing.apart import leave_person_alone, temporary_folder
 from standfast.testing.night import world
 from standfast.testing.night.campaign import Night
@@ -62,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     console.print(table(found))
     for problem in found.problems:
         console.print(problem, style="red")
-    _keep({"commit": _commit(), "seed": options.seed, **found.as_dict()}, options.out)
+    figures.keep({"commit": figures.commit(), "seed": options.seed, **found.as_dict()}, options.out)
     console.print(f"Seed {options.seed}. Figures: {options.out}")
     return 0 if found.is_well else 1
 
@@ -103,19 +102,6 @@ def table(found: Verdict) -> Table:
     for figure, words in rows:
         made.add_row(str(figure).rjust(6), words)
     return made
-
-
-def _commit() -> str:
-    done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, encoding="utf-8",
-                          check=False)  # fmt: skip
-    return done.stdout.strip()
-
-
-def _keep(told: dict[str, Any], path: str) -> None:
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(told, file, indent=1, ensure_ascii=False)
-        file.write("\n")
 
 
 if __name__ == "__main__":
