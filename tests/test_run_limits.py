@@ -1,11 +1,18 @@
 """Limits of a run, what follows it, and what it refuses: from outside, with scripted agents."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from run_worlds import Night, night
+from standfast.journal import resumption
+from standfast.journal.author import USER
+from standfast.protocol.quality_gates import WEIGHTS
+from standfast.run import taking
+from standfast.run.documents import Documents
 
 REPORTS = 'echo \'{"type":"result","session_id":"s","total_cost_usd":0.6,"is_error":false}\''
 
@@ -64,8 +71,8 @@ def records(world: Night, run_id: str) -> list[dict[str, str]]:
     return found
 
 
-@pytest.mark.req("RES-03", "RES-16", "RES-18")
-def test_resumption_section_follows_the_run(world: Night) -> None:
+def documented(world: Night) -> None:
+    """The repository has a file with a resumption section."""
     file = world.repo / "ORCHESTRATION.yaml"
     file.write_text("workflow: {id: w}\n", encoding="utf-8")
     world.git("add", ".")
@@ -73,16 +80,54 @@ def test_resumption_section_follows_the_run(world: Night) -> None:
     first = ("--phase", "0", "--phase-name", "before", "--next-step", "run")
     begun = world.call("resumption", "trigger", "T1", *first)
     assert begun.returncode == 0, begun.stderr
+
+
+def section(world: Night) -> dict[str, Any]:
+    document = resumption.documents(world.journal().query)[0]
+    return document.section
+
+
+@pytest.mark.req("RES-03", "RES-18")
+def test_resumption_section_follows_the_run(world: Night) -> None:
+    documented(world)
     plan = world.plan("phases:\n  P1: {name: Foundation, lanes: {a: Do a.}}\n")
     done = world.call("run", plan, "--run-id", "r")
 
     assert done.returncode == 0, done.stderr
-    shown = json.loads(world.call("resumption", "show", "--json").stdout)
-    section = shown.get("section") or shown["resumption"]
-    state = section["recovery_state"]
+    found = section(world)
+    state = found["recovery_state"]
     assert (state["current_phase"], state["current_phase_name"]) == (1, "Foundation")
     assert state["workflow_status"] == "COMPLETE"
-    assert list(section["agent_summaries"]) == ["a"]
+    assert found["agent_summaries"] == {"a": "Completed. merged."}
+    assert "Foundation" in (world.repo / "ORCHESTRATION.yaml").read_text(encoding="utf-8")
+
+
+def scored(value: float) -> str:
+    text = f"```json\\n{json.dumps(dict.fromkeys(WEIGHTS, value))}\\n```\\nEdges.\\n"
+    return f"printf '{text}<!-- AGENT_COMPLETE -->\\n' > \"$STANDFAST_OUTPUTS/QG-1-scores.md\""
+
+
+@pytest.mark.req("RUN-04", "RES-16")
+def test_gate_of_a_plan_sends_work_back_and_every_iteration_is_in_the_section(world: Night) -> None:
+    documented(world)
+    world.agent(
+        'if [ "$STANDFAST_ROLE" = critic ]; then'
+        f" if [ -e {world.top}/seen ]; then {scored(0.95)}; else {scored(0.5)}; fi;"
+        f" touch {world.top}/seen; exit 0; fi"
+    )
+    gate = "gates: {QG-1: {role: critic, pass: 0.92, iterations: 3}}"
+    plan = world.plan(f"phases:\n  P1: {{{gate}, lanes: {{a: Do a.}}}}\n")
+    done = world.call("run", plan, "--run-id", "r")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert world.paid() == {"a/task": 2, "a/QG-1": 2}, "built, judged, built again, judged again"
+    found = section(world)["quality_trajectory"]
+    assert found["score_history"] == {"QG-1": [0.5, 0.95]}
+    assert (found["gates_completed"], found["total_iterations_used"]) == (["QG-1"], 2)
+    told = Documents(str(world.repo), "r", USER, print)
+    given = dict.fromkeys(WEIGHTS, Decimal("0.95"))
+    told.gate_scored(world.journal(), "QG-1", 2, given)  # as one does who died before saying so
+    assert section(world)["quality_trajectory"] == found
 
 
 @pytest.mark.req("RUN-01")
@@ -131,6 +176,18 @@ def test_run_that_nobody_knows_is_told_with_those_that_are(world: Night) -> None
         done = world.call(command, "x")
         assert done.returncode == 112, command
         assert "r" in done.stderr
+
+
+def test_run_without_a_name_is_refused(world: Night) -> None:
+    assert world.call("run", world.plan("lanes: {a: Do it.}\n"), "--run-id", "").returncode == 10
+
+
+def test_run_that_goes_on_is_not_forgotten(world: Night) -> None:
+    plan = world.plan("lanes: {a: Do it.}\n")
+    assert world.call("run", plan, "--run-id", "r").returncode == 0
+    with taking.taken(world.journal(), taking.RUNS, "r"):
+        refused = world.call("forget", "r")
+    assert (refused.returncode, world.call("forget", "r").returncode) == (118, 0)
 
 
 def test_forgotten_run_is_listed_no_more(world: Night) -> None:

@@ -157,8 +157,9 @@ class Going:
         """What a lane works with, and what it asks and tells the run."""
 
         def gated(gate: Gate, iteration: int, scores: Mapping[str, Decimal]) -> None:
-            lane = gate.name if len(self.lanes) == 1 else f"{gate.name}-{spec.lane}"
-            self._around.documents.gate_scored(journal, lane, iteration, scores)
+            is_only = sum(phase == spec.phase for phase, _ in self.lanes) == 1
+            name = gate.name if is_only else f"{gate.name}-{spec.lane}"
+            self._around.documents.gate_scored(journal, name, iteration, scores)
 
         work = self._worker(journal, spec)
         return work._replace(may_begin=lambda: self._why_none(journal), gated=gated)
