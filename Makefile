@@ -22,7 +22,7 @@ fuzz: $(READY)   ## every parser, guided by coverage; ARGS="--seconds 600 --seed
 	@tools/venv.sh $(VENV) requirements/dev.lock requirements/fuzz.lock
 	@$(BIN)/python -m standfast.testing.fuzz $(ARGS)
 
-faults: $(READY) ## everything that could lose our data, tried: about 40 minutes, build/faults.json
+faults: $(READY) ## everything that could lose our data, tried: an hour or more, build/faults.json
 	@$(BIN)/python -m standfast.testing.faults $(ARGS)
 
 matrix:          ## lanes killed anywhere and resumed, beside DBOS and LangGraph: about half an hour, build/matrix.json

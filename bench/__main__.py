@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from bench import hooks, picture, report
+from bench import hooks, picture, report, runs
 from bench.arms import JournalArm, JsonArray, JsonLines, RawSqlite
 from bench.checkpoints import LangGraph, LangGraphFull
 from bench.measure import TURN, TURNS, Cell, measure_appends, measure_reads
@@ -53,13 +53,16 @@ def main() -> int:
         for cell in cells:
             cell.arm.close()
         called = hooks.measure(folder, quick=quick, say=say)
+        taken_on = runs.measure(folder / "runs", quick=quick, say=say)
     say("drawing")
     report.show(cells)
     hooks.show(called)
+    runs.show(taken_on)
     picture.draw(cells, BUILD / "bench.png")
     report.keep(cells, BUILD / "bench.json", part="journal_quick" if quick else "journal")
-    part = "hooks_quick" if quick else "hooks"
-    report.keep_part(part, called, BUILD / "bench.json", headline={})
+    for name, figures in (("hooks", called), ("runs", taken_on)):
+        part = f"{name}_quick" if quick else name
+        report.keep_part(part, figures, BUILD / "bench.json", headline={})
     print(f"\n{BUILD / 'bench.png'}\n{BUILD / 'bench.json'}")
     return 0
 

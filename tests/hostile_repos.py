@@ -261,6 +261,25 @@ def partial_clone(url: str, *pairs: str) -> Callable[[Scene], None]:
     return plant
 
 
+REMOTES = {
+    "uploadpack": ("/nowhere/at/all", "remote.origin.uploadpack", "@"),
+    "ext": ("ext::@ /dev/null", "protocol.ext.allow", "always"),
+    "ssh": ("ssh://git.example.invalid/x", "core.sshCommand", "@"),
+    "git": ("git://git.example.invalid/x", "core.gitProxy", "@"),
+    "vcs": ("x", "remote.origin.vcs", "evil", "alias.remote-evil", "!@"),
+}
+_NO_PROGRAM = ("/nowhere/at/all",)
+
+
+def hollow(scene: Scene, remote: str) -> None:
+    """Take every object away, and name a remote that is said to have them."""
+    url, *pairs = REMOTES.get(remote, _NO_PROGRAM)
+    settings("extensions.partialClone", "origin", "remote.origin.promisor", "true")(scene)
+    settings("remote.origin.url", url, *pairs)(scene)
+    for path in (scene.repo / ".git/objects").glob("??/*"):
+        path.unlink()
+
+
 def plant_alternate(scene: Scene) -> None:
     other = scene.repo.parent / "other"
     scene.git("clone", "-q", str(scene.repo), str(other))
@@ -270,6 +289,71 @@ def plant_alternate(scene: Scene) -> None:
 
 def plant_program_named_git(scene: Scene) -> None:
     scene.write("git", f"#!/bin/sh\nexec {scene.program}\n").chmod(0o755)
+
+
+# Calls that look: those that no configuration can have a program started by, and others that are
+# nearly the same.
+
+ASKED = b"HEAD^{commit}\n:data.txt\nHEAD:both.txt\n"
+_OBJECTS: tuple[tuple[str, ...], ...] = (
+    ("cat-file", "blob", "HEAD:both.txt"),
+    ("cat-file", "commit", "HEAD"),
+    ("cat-file", "--batch-check"),
+    ("diff-index", "--cached", "--name-only", "-z", "HEAD"),
+    ("diff-tree", "-r", "-z", "--raw", "--no-renames", "HEAD~1", "HEAD"),
+    ("for-each-ref", "--count=1", "--contains=HEAD"),
+    ("ls-tree", "-r", "-z", "--full-tree", "HEAD"),
+    ("ls-tree", "-z", "HEAD", "--", "data.txt"),
+    ("merge-base", "--is-ancestor", "HEAD~1", "HEAD"),
+    ("rev-list", "--objects", "--no-object-names", "HEAD", "^HEAD~1"),
+    ("rev-list", "--parents", "--no-walk", "HEAD"),
+    ("rev-list", "--reverse", "--max-count=200", "HEAD~1..HEAD"),
+    ("rev-list", "--topo-order", "--parents", "HEAD"),
+    ("rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{tree}"),
+)
+FETCHING_CALLS = _OBJECTS
+INERT_CALLS: tuple[tuple[str, ...], ...] = (
+    *_OBJECTS,
+    ("branch", "--show-current"),
+    ("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/main"),
+    ("for-each-ref", "--format=%(refname)", "refs/standfast/"),
+    ("ls-files", "-z"),
+    ("ls-files", "-z", "-t"),
+    ("ls-files", "-z", "--stage", "--full-name", "--", "data.txt"),
+    ("ls-files", "--unmerged"),
+    ("rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"),
+    ("rev-parse", "--show-object-format"),
+    ("rev-parse", "--show-toplevel"),
+    ("symbolic-ref", "--quiet", "HEAD"),
+    ("version",),
+    ("worktree", "list", "--porcelain", "-z"),
+)
+LOOKING_CALLS: tuple[tuple[str, ...], ...] = (
+    ("cat-file", "--filters", "HEAD:both.txt"),
+    ("cat-file", "--textconv", "HEAD:both.txt"),
+    ("cat-file", "--batch"),
+    ("cat-file", "--batch-check=%(rest)"),
+    ("check-attr", "filter", "data.txt"),
+    ("check-ignore", "data.txt"),
+    ("diff",),
+    ("diff-files", "--name-only"),
+    ("diff-index", "--name-only", "HEAD"),
+    ("diff-index", "--name-only", "--cached", "HEAD"),
+    ("diff-index", "--cached", "-p", "HEAD"),
+    ("diff-tree", "-p", "HEAD~1", "HEAD"),
+    ("for-each-ref", "--format=%(signature)"),
+    ("for-each-ref", "--format=%(describe)"),
+    ("log",),
+    ("ls-files", "--modified"),
+    ("ls-files", "-zm"),
+    ("ls-files", "--others"),
+    ("ls-files", "--recurse-submodules"),
+    ("rev-list", "--format=%G?", "HEAD"),
+    ("rev-list", "--cherry-mark", "HEAD...other"),
+    ("rev-parse", "--show-superproject-working-tree"),
+    ("show", "HEAD"),
+    ("status",),
+)
 
 
 # The ways.
@@ -506,25 +590,9 @@ def _places() -> list[Trap]:
 def _remotes() -> list[Trap]:
     read = (("log", "-p"),)
     return [
-        Trap(
-            name="remote.<name>.uploadpack while reading",
-            plant=partial_clone("/nowhere/at/all", "remote.origin.uploadpack", "@"),
-            sets_off=read,
-        ),
-        Trap(
-            name="ext:: remote while reading",
-            plant=partial_clone("ext::@ /dev/null", "protocol.ext.allow", "always"),
-            sets_off=read,
-        ),
-        Trap(
-            name="core.sshCommand while reading",
-            plant=partial_clone("ssh://git.example.invalid/x", "core.sshCommand", "@"),
-            sets_off=read,
-        ),
-        Trap(
-            name="core.gitProxy while reading",
-            plant=partial_clone("git://git.example.invalid/x", "core.gitProxy", "@"),
-            sets_off=read,
+        *(
+            Trap(name=f"{name} remote while reading", plant=partial_clone(*told), sets_off=read)
+            for name, told in REMOTES.items()
         ),
         Trap(
             name="core.alternateRefsCommand",

@@ -13,6 +13,7 @@ from pathlib import Path
 from lane_runs import BRANCH, NAMES, Lane
 from standfast import clock
 from standfast.errors import StandfastError
+from standfast.git import Git
 from standfast.journal import lane_steps as told
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
@@ -43,7 +44,7 @@ def work(lane: Lane, spec: Spec, journal: Journal, **more: object) -> Work:
     return Work(
         journal=journal,
         spec=spec,
-        root=str(lane.repo),
+        git=Git(directory=lane.repo),
         log_path=str(lane.repo / ".claude/ai-dev-kit/run-logs/r1.jsonl"),
         author=Author("standfast"),
         environ=dict(os.environ),

@@ -75,11 +75,11 @@ class Night:
             check=False,
         )
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             self.argv(*words),
             cwd=self.repo,
-            env=self.environ,
+            env={**self.environ, **env},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -8,6 +8,7 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,10 @@ def reading_calls(git: Git) -> dict[str, Callable[[], object]]:
         "ls-files": lambda: git.read("ls-files", "-z", "--modified", "--others"),
         "filters": lambda: git.read("cat-file", "--filters", "HEAD:both.txt"),
         "textconv": lambda: git.read("cat-file", "--textconv", "HEAD:both.txt"),
-        "worktrees": lambda: git.read("worktree", "list", "--porcelain", "-z"),
+        **{
+            " ".join(call): partial(git.read, *call, stdin=hostile_repos.ASKED)
+            for call in hostile_repos.INERT_CALLS
+        },
     }
 
 
@@ -129,10 +133,105 @@ def test_no_verb_sets_off_the_trap(scene: Scene, trap: Trap) -> None:
 
     assert not scene.canary.exists(), f"ran; refused: {refused}"
     if trap.refused:
-        assert set(refused) == set(calls)
+        assert set(calls) - set(refused) == {"version"}  # the one that needs no repository
     elif "while reading" not in trap.name:
         expected = {"conflict", "commit nothing"}
         assert set(refused) == expected, {n: str(e) for n, e in refused.items()}
+
+
+# Calls for which no configuration is listed.
+
+
+def test_every_verb_and_option_that_is_called_inert_is_tried() -> None:
+    tried: dict[str, set[str]] = {}
+    for verb, *rest in hostile_repos.INERT_CALLS:
+        assert armour.is_inert(verb, tuple(rest))
+        found = {arg for arg in rest if arg.startswith("-")}
+        known = armour.INERT[verb]
+        tried.setdefault(verb, set()).update(
+            arg if arg in known else arg.partition("=")[0] + "=" for arg in found
+        )
+
+    assert tried == {verb: set(options) for verb, options in armour.INERT.items()}
+    assert {call[0] for call in hostile_repos.INERT_CALLS} <= set(armour.READ_VERBS)
+
+
+def logging_git(folder: Path) -> tuple[Path, Path]:
+    """A program that writes down which verbs it was called with, and the file for that."""
+    program, log = folder / "git", folder / "verbs"
+    program.write_text(f'#!/bin/sh\necho "$1" >> {log}\nexec git "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return program, log
+
+
+@pytest.mark.parametrize("call", hostile_repos.INERT_CALLS, ids=" ".join)
+def test_an_inert_call_is_one_process(scene: Scene, tmp_path: Path, call: tuple[str, ...]) -> None:
+    program, log = logging_git(tmp_path)
+    git = Git(directory=scene.repo, program=str(program))
+
+    git.read(*call, stdin=hostile_repos.ASKED)
+
+    assert log.read_text(encoding="utf-8").split() == [call[0]]
+
+
+@pytest.mark.req("SEC-01")
+@pytest.mark.parametrize("call", hostile_repos.LOOKING_CALLS, ids=" ".join)
+def test_a_call_that_could_start_a_program_is_not_inert(
+    scene: Scene, tmp_path: Path, call: tuple[str, ...]
+) -> None:
+    program, log = logging_git(tmp_path)
+    git = Git(directory=scene.repo, program=str(program))
+
+    refusals({"it": lambda: git.read(*call, stdin=hostile_repos.ASKED)})
+
+    assert log.read_text(encoding="utf-8").split()[:1] == ["config"]
+
+
+def runs_something(scene: Scene, call: tuple[str, ...], *, armoured: bool) -> bool:
+    """Do it with plain git, or in the armour as gits before 2.45 have it.
+
+    They do not know the variable that keeps others from trying to fetch at all.
+    """
+    env = armour.surroundings(os.environ, armour.FIXED, may_lock=False)
+    assert env.pop("GIT_NO_LAZY_FETCH") == "1"
+    subprocess.run(
+        ["git", *call],
+        cwd=scene.repo,
+        env=env if armoured else None,
+        input=hostile_repos.ASKED,
+        capture_output=True,
+        check=False,
+    )
+    return scene.canary.exists()
+
+
+@pytest.mark.req("SEC-01")
+@pytest.mark.parametrize("remote", hostile_repos.REMOTES)
+@pytest.mark.parametrize("call", hostile_repos.FETCHING_CALLS, ids=" ".join)
+def test_an_object_that_is_missing_is_asked_of_no_remote(
+    scene: Scene, call: tuple[str, ...], remote: str
+) -> None:
+    hostile_repos.hollow(scene, remote)
+
+    assert not runs_something(scene, call, armoured=True)
+    assert runs_something(scene, call, armoured=False), "plain git does not fetch"
+
+
+@pytest.mark.req("SEC-01")
+def test_an_object_that_is_missing_is_looked_for_in_no_bundle(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helper = tmp_path / "bin" / "git-remote-https"
+    helper.parent.mkdir()
+    helper.symlink_to(scene.program)
+    monkeypatch.setenv("PATH", f"{helper.parent}{os.pathsep}{os.environ['PATH']}")
+    hostile_repos.hollow(scene, "none")
+    hostile_repos.settings("fetch.bundleURI", "https://git.example.invalid/x")(scene)
+    call = hostile_repos.FETCHING_CALLS[0]
+
+    assert not runs_something(scene, call, armoured=True)
+    if not runs_something(scene, call, armoured=False):
+        pytest.skip("this git knows no bundles: they came with 2.40")
 
 
 @pytest.mark.req("SEC-01")
@@ -194,7 +293,7 @@ def test_a_configuration_with_too_many_drivers_is_refused(door: Git) -> None:
         file.write(rows)
 
     with pytest.raises(GitFailed, match="more than can be"):
-        door.head()
+        door.read("status")
 
 
 @pytest.mark.req("SEC-01")
@@ -231,7 +330,15 @@ def test_a_verb_or_option_outside_the_tables_is_refused(door: Git, args: tuple[s
 
 @pytest.mark.parametrize(
     "args",
-    [("commit", "-m", "x"), ("worktree", "prune"), ("branch", "x"), ("symbolic-ref", "HEAD", "x")],
+    [
+        ("commit", "-m", "x"),
+        ("worktree", "prune"),
+        ("branch", "x"),
+        ("branch", "--show-current", "--delete", "x"),
+        ("symbolic-ref", "HEAD", "x"),
+        ("symbolic-ref", "--quiet", "HEAD", "refs/heads/x"),
+        ("symbolic-ref", "--quiet", "--delete", "HEAD"),
+    ],
 )
 def test_reading_refuses_what_would_write(door: Git, args: tuple[str, ...]) -> None:
     with pytest.raises(WrongUsage):
@@ -398,7 +505,7 @@ def test_a_repository_of_another_user_is_refused_without_a_command_to_copy(door:
     [
         ("hint: one\\nfatal: \\033[31mred\\007\\nhint: run this\\n", "fatal: ?[31mred?"),
         ("hint: run this\\nwhat is wrong\\nrun that\\n", "what is wrong"),
-        ("", "git config ended with status 128"),
+        ("", "git rev-parse ended with status 128"),
     ],
 )
 def test_a_failure_is_told_in_one_printable_line_without_hints(
@@ -448,6 +555,43 @@ def test_reading_leaves_the_index_as_it_is(door: Git) -> None:
     door.read("status", "--porcelain", "-z")
 
     assert index.read_bytes() == before
+
+
+def test_the_git_directories_are_found_where_a_path_has_a_line_break(tmp_path: Path) -> None:
+    repo = tmp_path / "two\nlines"
+    repo.mkdir()
+    plain(repo, "init", "-q")
+    plain(repo, "commit", "-q", "--allow-empty", "-m", "x")
+    plain(repo, "worktree", "add", "-q", "--detach", str(tmp_path / "linked"))
+
+    main, linked = Git(directory=repo), Git(directory=tmp_path / "linked")
+
+    assert (main.git_directory(), main.common_directory()) == (repo / ".git", repo / ".git")
+    assert linked.git_directory() == repo / ".git/worktrees/linked"
+    assert linked.common_directory() == repo / ".git"
+
+
+@pytest.mark.req("SEC-01")
+@pytest.mark.parametrize("where", ["file", "index", "HEAD"])
+@pytest.mark.parametrize("folder", [".", "below"])
+def test_a_submodule_is_spared_wherever_it_is_named(
+    scene: Scene, tmp_path: Path, where: str, folder: str
+) -> None:
+    (scene.repo / "below").mkdir()
+    scene.write(".gitmodules", '[submodule "in ner"]\n\tignore = none\n')
+    if where != "file":
+        scene.git("add", ".gitmodules")
+        (scene.repo / ".gitmodules").unlink()
+    if where == "HEAD":
+        scene.git("commit", "-q", "-m", "x")
+        scene.git("rm", "-q", "--cached", ".gitmodules")
+    program, seen = tmp_path / "git", tmp_path / "seen"
+    program.write_text(f'#!/bin/sh\n[ "$1" = reset ] && env > {seen}\nexec git "$@"\n', "utf-8")
+    program.chmod(0o755)
+
+    Git(directory=scene.repo / folder, program=str(program)).write("reset", "--quiet")
+
+    assert "=submodule.in ner.ignore\n" in seen.read_text("utf-8")
 
 
 # Committing.
@@ -579,15 +723,33 @@ def test_durable_paths_puts_contents_before_the_folders_that_name_them(door: Git
     assert door.directory in place
 
 
-def test_durable_paths_leaves_out_old_object_files_but_no_folder(door: Git) -> None:
+@pytest.mark.parametrize(
+    ("which", "trees"),
+    [("objects_since_ns", {"objects"}), ("refs_since_ns", {"refs", "logs"})],
+)
+def test_durable_paths_leaves_out_what_is_old(door: Git, which: str, trees: set[str]) -> None:
     git_directory = door.git_directory()
 
-    late = durable_paths(git_directory, git_directory, objects_since_ns=2**63)
+    late = durable_paths(git_directory, git_directory, **{which: 2**63})
     every = durable_paths(git_directory, git_directory)
 
     left_out = set(every) - set(late)
-    assert left_out
-    assert all(path.is_file() and "objects" in path.parts for path in left_out)
+    assert {path.relative_to(git_directory).parts[0] for path in left_out} == trees
+    assert all(path.is_file() for path in left_out) or which == "objects_since_ns"
+
+
+def test_durable_paths_names_an_object_that_git_found_and_only_touched(door: Git) -> None:
+    """Whoever wrote it may have synced neither it nor its name."""
+    git_directory = door.git_directory()
+    old = next((git_directory / "objects").glob("??/*"))
+    since_ns = max(path.lstat().st_ctime_ns for path in git_directory.rglob("objects/**")) + 1
+    while old.lstat().st_ctime_ns < since_ns:  # the system's clock for files is coarse
+        os.utime(old)
+
+    late = durable_paths(git_directory, git_directory, objects_since_ns=since_ns)
+
+    objects = [path for path in late if path.is_relative_to(git_directory / "objects")]
+    assert objects == [old, old.parent, git_directory / "objects"]
 
 
 def test_make_durable_does_not_wait_for_a_fifo_or_follow_a_link(door: Git) -> None:

@@ -89,6 +89,18 @@ def test_a_branch_that_is_elsewhere_or_gone_is_not_moved(made: Repo) -> None:
     assert made.head("main") == later
 
 
+def test_a_branch_is_moved_forward_only(made: Repo) -> None:
+    before = made.head("main")
+    later = made.commit({"later": b"1"}, on="main")
+
+    with pytest.raises(BaseMoved, match="no way leads forward"):
+        advancing.advance(made.door, "main", later, made.head("lane"))
+    advancing.advance(made.door, "main", later, before)  # it holds that already
+
+    assert made.head("main") == later
+    assert made.status() == []
+
+
 def test_a_persons_other_changes_stay(made: Repo) -> None:
     git_lanes.write(made.top, {"line\nbreak": b"mine\n", "untracked": b"mine\n"})
     git_lanes.write(made.top, {"staged": b"staged\n"})

@@ -131,6 +131,18 @@ def test_a_worktree_that_somebody_deleted_is_forgotten_unless_something_is_stage
     assert made.git("worktree", "list", "--porcelain").count("worktree ") == 1
 
 
+def test_a_worktree_that_somebody_deleted_is_kept_for_commits_that_no_branch_has(
+    made: Repo,
+) -> None:
+    detached(made)
+    made.lane.rename(made.top / "away")
+
+    reason = worktrees.remove(made.door, made.lane)
+
+    assert reason == "it has commits that no branch holds"
+    assert made.git("worktree", "list", "--porcelain").count("worktree ") == 2
+
+
 def test_a_folder_without_its_link_is_never_taken_for_the_repository_around_it(made: Repo) -> None:
     (made.lane / ".git").unlink()
     before = git_lanes.contents(made.lane)

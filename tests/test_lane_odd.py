@@ -96,6 +96,20 @@ def test_no_program_of_the_repository_is_run_by_a_push(
     assert lane.records()[cp.PRE_PR]["last_command"]
 
 
+@pytest.mark.req("SEC-01", "SEC-03")
+def test_an_agent_that_has_git_work_elsewhere_has_failed(lane: Lane, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "mine").write_text("mine\n", encoding="utf-8")
+    told = f"git config --worktree core.worktree '{elsewhere}'"
+
+    done = lane.run(f"git config extensions.worktreeConfig true; {told}; {WRITES}")
+
+    assert done.returncode == lane_errors.LaneFailed.exit_status
+    assert "core.worktree makes git work elsewhere" in done.stderr
+    assert [each.name for each in elsewhere.iterdir()] == ["mine"]
+
+
 @pytest.mark.req("SEC-03")
 def test_file_that_goes_through_a_filter_is_not_committed_in_plain(lane: Lane) -> None:
     (lane.repo / ".gitattributes").write_text("secret/** filter=crypt\n", encoding="utf-8")

@@ -21,6 +21,7 @@ WAY = [
     (cp.PRE_PR, cp.READY),
     (cp.PRE_PR, cp.COMPLETE),
 ]
+GITS = 92  # more than twice as many when each looked at the configuration first
 
 
 @pytest.fixture
@@ -46,6 +47,23 @@ def test_lane_is_merged_and_leaves_nothing_but_its_commit_and_its_records(lane: 
     assert (lane.repo / "made.txt").read_text(encoding="utf-8") == "one\n"
     assert lane.git("status", "--porcelain") == ""
     assert "Done: r1/P1/SL-1, merged into main as" in done.stdout
+
+
+def test_a_lane_starts_few_gits_and_lists_the_configuration_for_few_of_them(
+    lane: Lane, tmp_path: Path
+) -> None:
+    log, program = tmp_path / "gits", tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    real = shutil.which("git")
+    program.write_text(f'#!/bin/sh\necho "$1" >> {log}\nexec {real} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+
+    done = lane.run(WRITES, PATH=f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+
+    verbs = log.read_text(encoding="utf-8").split()
+    assert done.returncode == 0, done.stderr
+    assert len(verbs) <= GITS, verbs
+    assert verbs.count("config") <= len(verbs) / 4
 
 
 @pytest.mark.req("CKP-02", "CKP-03", "CKP-10")
@@ -500,7 +518,7 @@ def test_repository_without_a_commit_is_refused(lane: Lane, tmp_path: Path) -> N
 def test_detached_head_needs_a_base(lane: Lane) -> None:
     lane.git("checkout", "-q", "--detach")
 
-    refused(lane, lane.run(), lane_errors.LaneBlocked, "name one with `--base`")
+    refused(lane, lane.run(), lane_errors.LaneBlocked, "Name one with `--base`")
     assert lane.run(WRITES, "--base", "main").returncode == 0
 
 

@@ -46,7 +46,7 @@ def test_setup_and_copied_files_are_there_for_the_agent_and_gone_with_the_worktr
         "a.txt",
         "made.txt",
     ]
-    assert done.steps[RETIRE].facts == {"stays": ""}
+    assert done.steps[RETIRE].facts["stays"] == ""
     assert not lane.tree.exists()
 
 

@@ -355,6 +355,7 @@ WORDS = st.lists(st.text(), max_size=3).map(tuple)
         ),
         setup=st.text(),
         copy=WORDS,
+        owns=WORDS,
         port_base=st.integers(0, 65535),
         gates=st.lists(
             st.builds(Gate, NAME, NAME, st.decimals(0, 1), st.integers(1, 9), NAME, st.text()),
@@ -426,6 +427,9 @@ def test_prompt_holds_the_task_the_place_what_failed_and_what_to_write() -> None
     assert "/w" in told
     assert "- Attempt 1: boom" in told
     assert "Write your complete findings to: /w.outputs/r.md" in told
+    assert "files of this lane" not in told
+    owner = SPEC._replace(owns=("src/**", "docs"))
+    assert "- src/**\n- docs\n" in lane_prompt.prompt(owner, SPEC.tasks[0], [], [])
 
 
 @pytest.mark.parametrize(

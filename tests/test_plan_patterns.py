@@ -52,6 +52,20 @@ def test_patterns_that_fit_one_path_overlap(one: str, other: str, path: str) -> 
         assert meet(other, one)
 
 
+@given(PATTERNS, PATTERNS, PATHS)
+def test_path_that_fits_a_pattern_is_not_outside(one: str, other: str, path: str) -> None:
+    if fits(one, path):
+        assert plan_patterns.outside([path], [other, one]) == []
+    if not meet(one, path):
+        assert plan_patterns.outside([path], [one]) == [path]
+
+
+def test_paths_that_would_take_too_long_are_spared() -> None:
+    patterns = [f"{'*a' * 40}{number}" for number in range(64)]
+    found = plan_patterns.outside(["a" * 200] * 64, patterns)
+    assert 0 < len(found) < 64
+
+
 @pytest.mark.parametrize(
     ("one", "other", "together"),
     [

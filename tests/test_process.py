@@ -230,6 +230,14 @@ def test_the_stat_line_is_read_after_the_last_parenthesis() -> None:
     assert seen == identity.Sighting(state="S", group=77, start="22")
 
 
+def test_the_stat_line_tells_a_fork_from_the_program_it_will_be() -> None:
+    text = "7 (sh) S 1 7 7 0 -1 {} " + "0 " * 12 + "99\n"
+
+    seen = [identity.read_proc_stat(text.format(flags)) for flags in (0x400040, 0x400000)]
+
+    assert [one and one.is_program for one in seen] == [False, True]
+
+
 @pytest.mark.parametrize("text", ["", "1 (x", "1 (x) S", "1 (x) S 1 y " + "0 " * 40])
 def test_a_stat_line_cut_short_says_nothing(text: str) -> None:
     assert identity.read_proc_stat(text) is None
@@ -508,6 +516,28 @@ def test_an_interrupt_ends_the_tree_and_is_passed_on(tmp_path: Path) -> None:
     waiting.join()
 
     assert is_over(int(note.read_text(encoding="utf-8")))
+
+
+GROUP = """
+import os, signal, sys, threading
+from standfast.process import run
+signal.signal(signal.SIGINT, lambda *_: None)
+done = threading.Event()
+def many():
+    print(sorted({run(["/bin/true"], timeout_s=60).status for _ in range(400)}))
+    done.set()
+threading.Thread(target=many).start()
+while not done.wait(0.0001):
+    os.killpg(0, signal.SIGINT)
+"""
+
+
+@pytest.mark.skipif(not LINUX, reason="elsewhere nothing tells who has ended")
+def test_what_a_terminal_sends_our_group_ends_no_program_of_ours() -> None:
+    """In a thread, as lanes call git; Ctrl-C comes while a program is being started."""
+    done = subprocess.run([PYTHON, "-c", GROUP], start_new_session=True, capture_output=True,
+                          encoding="utf-8", timeout=60, check=True)  # fmt: skip
+    assert done.stdout == "[0]\n"
 
 
 def test_importing_the_door_imports_neither_subprocess_nor_ctypes() -> None:

@@ -72,7 +72,7 @@ def test_killed_run_is_brought_back_by_one_command(world: Night) -> None:
     done = world.call("resume")
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Looked at 1 runs, 4 lanes")
+    assert done.stdout.startswith("Looked at 1 run, 4 lanes")
     assert world.paid() == {f"{lane}/task": 1 for lane in ("schema", "api", "mail", "docs")}
 
 

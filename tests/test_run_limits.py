@@ -1,12 +1,14 @@
 """Limits of a run, what follows it, and what it refuses: from outside, with scripted agents."""
 
 import json
+import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from effect_desk import until
 from run_worlds import Night, night
 from standfast.journal import resumption
 from standfast.journal.author import USER
@@ -44,6 +46,19 @@ def test_cost_limit_begins_no_further_agent_and_parks(world: Night) -> None:
     assert shown["outcome"] == "parked"
     assert shown["spent"]["cost_usd"] == "1.2"
 
+    parked, *_ = [each for each in json.loads(world.call("status", "r", "--json").stdout)["lanes"]
+                 if each["state"] == "parked"]  # fmt: skip
+    assert "the run has cost 1.2 $ of 1 $" in parked["last"]
+    assert "--cost-limit" in shown_again(world)
+    assert world.call("resume", "r", "--cost-limit", "nothing").returncode == 2
+    assert world.call("resume", "--cost-limit", "2").returncode == 2
+    assert world.call("resume", "r", "--cost-limit", "2").returncode == 0
+    assert world.paid().total() == 4, "none of it twice"
+
+
+def shown_again(world: Night) -> str:
+    return world.call("resume", "r").stdout
+
 
 @pytest.mark.req("RUN-06", "RUN-11")
 def test_usage_limit_parks_until_its_end_and_uses_no_retry(world: Night) -> None:
@@ -63,6 +78,22 @@ def test_usage_limit_parks_until_its_end_and_uses_no_retry(world: Night) -> None
     assert world.lanes("r") == {"one": "done"}
     stages = [each["stage"] for each in records(world, "r")]
     assert "retry_attempt" not in stages
+
+
+def test_stop_of_a_run_that_waits_for_a_limit_is_a_stop(world: Night) -> None:
+    until_us = '"$(($(date +%s) + 3600))"'
+    said = (
+        '{"type":"result","is_error":true,"session_id":"s","result":"Claude AI usage limit reached|'
+    )
+    claude_like(world, f"echo '{said}'{until_us}'\"}}'; exit 1")
+    begun = world.start("run", world.plan("lanes: {one: Do it.}\n"), "--run-id", "r")
+    until(lambda: "parked" in world.call("status", "r").stdout)
+    shown = json.loads(world.call("status", "r", "--json").stdout)["lanes"]
+    assert shown[0]["last"].startswith("until ")
+    assert world.call("stop", "r").returncode == 0
+    said_last, _ = begun.communicate(timeout=60)
+    assert begun.returncode == 117, said_last
+    assert "Stopped: r" in said_last
 
 
 def records(world: Night, run_id: str) -> list[dict[str, str]]:
@@ -98,8 +129,30 @@ def test_resumption_section_follows_the_run(world: Night) -> None:
     state = found["recovery_state"]
     assert (state["current_phase"], state["current_phase_name"]) == (1, "Foundation")
     assert state["workflow_status"] == "COMPLETE"
-    assert found["agent_summaries"] == {"a": "Completed. merged."}
+    assert found["agent_summaries"] == {"r/P1/a": "Completed. merged."}
     assert "Foundation" in (world.repo / "ORCHESTRATION.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.req("RES-03", "RES-18")
+def test_what_nobody_told_the_section_is_told_by_whoever_comes_next(world: Night) -> None:
+    documented(world)
+    world.agent("exit 3")
+    lane = "{a: {task: Do a., retries: 0}}"
+    plan = world.plan(f"phases:\n  P1: {{name: Foundation, lanes: {lane}}}\n")
+    assert world.call("run", plan, "--run-id", "r").returncode == 1
+    failed = section(world)["agent_summaries"]
+    assert list(failed) == ["r/P1/a"]
+    assert failed["r/P1/a"].startswith("Failed. ")
+    world.agent()
+    alone = world.call("lane", "resume", "--run-id", "r", "--phase", "P1", "--lane", "a")
+    assert alone.returncode == 0, alone.stderr
+    assert section(world)["recovery_state"]["workflow_status"] == "ACTIVE"
+
+    for _ in range(2):  # the second finds nothing that is not told
+        assert world.call("resume", "r").returncode == 0
+        found = section(world)
+        assert found["recovery_state"]["workflow_status"] == "COMPLETE"
+        assert found["agent_summaries"] == {**failed, "r/P1/a-retry": "Completed. merged."}
 
 
 def scored(value: float) -> str:
@@ -124,10 +177,6 @@ def test_gate_of_a_plan_sends_work_back_and_every_iteration_is_in_the_section(wo
     found = section(world)["quality_trajectory"]
     assert found["score_history"] == {"QG-1": [0.5, 0.95]}
     assert (found["gates_completed"], found["total_iterations_used"]) == (["QG-1"], 2)
-    told = Documents(str(world.repo), "r", USER, print)
-    given = dict.fromkeys(WEIGHTS, Decimal("0.95"))
-    told.gate_scored(world.journal(), "QG-1", 2, given)  # as one does who died before saying so
-    assert section(world)["quality_trajectory"] == found
 
 
 @pytest.mark.req("RUN-01")
@@ -176,6 +225,30 @@ def test_run_that_nobody_knows_is_told_with_those_that_are(world: Night) -> None
         done = world.call(command, "x")
         assert done.returncode == 112, command
         assert "r" in done.stderr
+
+
+@pytest.mark.req("RES-16")
+def test_iteration_that_is_told_again_after_a_death_counts_once(world: Night) -> None:
+    documented(world)
+    told = Documents(str(world.repo), "r", USER, pytest.fail)
+    with world.journal().writing() as tx:
+        for number, value in ((1, "0.5"), (1, "0.5"), (2, "0.6"), (2, "0.6")):
+            told.gate_scored(tx, "QG-1", number, dict.fromkeys(WEIGHTS, Decimal(value)))
+
+    assert section(world)["quality_trajectory"]["score_history"] == {"QG-1": [0.5, 0.6]}
+
+
+@pytest.mark.req("RUN-02")
+def test_agent_finds_its_worktree_in_pwd(world: Night) -> None:
+    settings = world.top / "config" / "standfast" / "config.yaml"
+    text = f"import os; open('{world.ledger}', 'wb').write(os.environb[b'PWD'])"
+    runners = json.dumps({"own": {"command": [sys.executable, "-c", text]}})
+    settings.write_text(f"runner: own\nrunners: {runners}\n", encoding="utf-8")
+    plan = world.plan("lanes: {a: Do it.}\n")
+    assert world.call("run", plan, "--run-id", "r", PWD="/nowhere").returncode == 0
+
+    said = world.ledger.read_text(encoding="utf-8")
+    assert said == f"{world.repo}/.worktrees/r/P1/a"
 
 
 def test_run_without_a_name_is_refused(world: Night) -> None:

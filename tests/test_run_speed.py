@@ -1,8 +1,11 @@
 """What a lane of a run costs the orchestrator itself: as much with a thousand lanes as with ten."""
 
+import hashlib
 import json
+import resource
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,7 @@ from standfast.protocol import lane_steps
 from standfast.protocol.lane_spec import Spec, Task
 
 MANY, FEW = 1000, 20
+OBJECTS = 3  # a commit, a tree and a file
 OWN = """
 import json, resource, sys
 from standfast.surfaces.cli import main
@@ -52,6 +56,17 @@ def plant(repo: Path, lanes: int, done: int) -> None:
             recorded.upsert(tx, record(each, cp.PRE_PR, cp.COMPLETE), USER)
             told.tell(tx, each, lane_steps.RETIRE, 1, lane_steps.OK, USER, {"stays": ""})
     journal.close()
+    leave_objects(repo, OBJECTS * done)
+
+
+def leave_objects(repo: Path, number: int) -> None:
+    """What lanes that are done leave in the repository: commits, trees and files, loose."""
+    for each in range(number):
+        data = b"blob 4\0%04d" % each
+        name = hashlib.sha1(data).hexdigest()
+        path = repo / ".git" / "objects" / name[:2] / name[2:]
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(zlib.compress(data))
 
 
 def record(lane: Spec, stage: str, status: str) -> cp.Record:
@@ -88,3 +103,37 @@ def test_lane_costs_the_orchestrator_as_much_among_a_thousand_as_among_ten(tmp_p
         if many <= 1.5 * few and large <= 1.5 * small:
             return
     raise AssertionError(f"cost and memory of many against few: {seen}")
+
+
+@pytest.mark.alone
+@pytest.mark.req("PERF-07")
+def test_status_takes_no_notice_of_a_thousand_lanes_that_are_done(tmp_path: Path) -> None:
+    few, many = (past(tmp_path / str(lanes), lanes) for lanes in (FEW, MANY))
+    seen = []
+    for _ in range(6):
+        seen.append(round(status_cost(many) / status_cost(few), 2))
+        if seen[-1] <= 1.5:
+            return
+    raise AssertionError(f"status after many lanes against few: {seen}")
+
+
+def past(folder: Path, lanes: int) -> Path:
+    """A repository with a run that was taken to its end."""
+    repo = build(folder).repo
+    plant(repo, lanes, lanes)
+    journal = Journal(str(repo / ".git" / "standfast"))
+    with journal.writing() as tx:
+        runs.tell(tx, "big", runs.DONE, USER)
+    journal.close()
+    return repo
+
+
+def status_cost(repo: Path) -> float:
+    """CPU seconds of `standfast status`."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-m", "standfast", "status"], cwd=repo, check=True, capture_output=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert b"big" not in done.stdout
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -173,6 +173,35 @@ def test_an_agent_that_was_killed_goes_on_with_its_session(world: World) -> None
     assert (float(report.cost_usd or 0) > 0) == (world.name in ("claude", "opencode"))
 
 
+RECORDS = {
+    "claude": ".claude/projects/*/*.jsonl",
+    "codex": ".codex/sessions/**/*.jsonl",
+    "gemini": ".gemini/tmp/*/chats/*",
+}
+
+
+@pytest.mark.parametrize("name", list(RECORDS))
+@pytest.mark.req("RUN-07")
+def test_a_session_of_which_nothing_was_written_is_gone(world: World) -> None:
+    ends = Rule(reply=Reply(text="Nothing to do."), when=TASK)
+    with (
+        Model([ends], world.kind.dialect) as model,
+        world.begin(model.url, TASK, Call("", SESSION)) as first,
+    ):
+        assert first.wait() == 0
+    (record,) = Path(world.place.home).glob(RECORDS[world.name])
+    record.write_bytes(b"")
+
+    begun = world.read(first).session
+    with (
+        Model([], world.kind.dialect) as model,
+        world.begin(model.url, GO_ON, Call("", begun, is_resumed=True)) as second,
+    ):
+        assert second.wait() != 0
+    assert world.read(second).is_gone
+    assert model.script.unscripted == []
+
+
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
 @pytest.mark.req("RUN-06")
 def test_a_usage_limit_is_recognised_with_the_time_it_ends(world: World) -> None:

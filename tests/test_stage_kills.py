@@ -31,8 +31,6 @@ from standfast.run import stage
 from standfast.run.launching import Agents, Launch
 from standfast.testing.faults.world import quick_folder
 
-pytestmark = pytest.mark.alone
-
 KILLS = 200
 ROLES = {"good": "critical", "torn-once": "critical", "always-torn": "soft", "old": "critical"}
 OLD = b"cut off yesterd"

@@ -15,6 +15,7 @@ from effect_desk import Desk, until
 from lane_killing import SELF, SOURCE
 from standfast import process
 from standfast.effects.folder import SUP, TREE
+from standfast.effects.streams import Stream
 from standfast.testing.faults.shim import compiler
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux")
@@ -93,6 +94,18 @@ def test_supervisor_killed_at_any_call_that_changes_a_file(
 def _has_fired(shared: Path) -> bool:
     with shared.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as seen:
         return bool(struct.unpack(_FORMAT, seen[:])[-1])
+
+
+@pytest.mark.req("EFF-01")
+def test_words_that_were_let_go_of_are_gone_for_whoever_goes_on_too(tmp_path: Path) -> None:
+    path, cap = str(tmp_path / "out"), 64 * 1024
+    first = Stream(path, cap)
+    os.write(first.fd, b"old" * cap + b"new" * cap)
+    if not first.bound() or first.size != 6 * cap:
+        pytest.skip("files have no holes here")
+    second = Stream(path, cap)
+
+    assert (second.size, second.digest()) == (first.size, first.digest())
 
 
 FINDS = """

@@ -1,7 +1,7 @@
 """Writes docs/reliability.md: the promises with their tests, the last full run, the bugs found.
 
-The counters come from docs/reliability.json, which `make faults` leaves after a full run; the bugs
-stand in docs/reliability-bugs.md, written by hand.
+The counters come from docs/reliability.json, which `make faults` leaves after a full run, and from
+docs/night.json, which `make night` leaves; the bugs stand in docs/reliability-bugs.md, by hand.
 """
 
 import json
@@ -17,6 +17,7 @@ from requirement_rows import namings_in, parse_manifest  # noqa: E402  # it live
 
 DOCS = ROOT / "docs"
 RUN = DOCS / "reliability.json"
+NIGHT = DOCS / "night.json"
 BUGS = DOCS / "reliability-bugs.md"
 ABOUT = """\
 What is recorded stays recorded: through kill -9, crash and loss of power, with many processes
@@ -43,10 +44,11 @@ def page() -> str:
     run = json.loads(RUN.read_text(encoding="utf-8"))
     parts = [
         "# Reliability\n",
-        "<!-- Made by `make docs` from reliability.json and reliability-bugs.md. -->\n",
+        "<!-- Made by `make docs` from reliability.json, night.json and reliability-bugs.md. -->\n",
         ABOUT,
         _promises(),
         _last_run(run),
+        _night(json.loads(NIGHT.read_text(encoding="utf-8"))),
         BUGS.read_text(encoding="utf-8"),
     ]
     return "\n".join(parts)
@@ -81,4 +83,24 @@ def _last_run(run: dict[str, Any]) -> str:
         counted = ", ".join(f"{key} {value}" for key, value in figures.items() if key != "seconds")
         lines.append(f"| {name} | {counted} | {figures['seconds']} |")
     lines += [f"| {name} | skipped: {why} | |" for name, why in run["skipped"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def _night(night: dict[str, Any]) -> str:
+    """A run of real clients, killed again and again."""
+    whom = "; ".join(f"{name} {count}" for name, count in night["victims"].items())
+    rows = [
+        (night["kills"], f"kills with -9: {whom}"),
+        (night["reboots"], "of them reboots: every process killed, another boot id"),
+        (night["parked"], "lanes parked by a usage limit, and gone on with by themselves"),
+        (f"{night['seen']} of {night['expected']}", "effects seen, each a line in a ledger"),
+        (f"**{night['lost']}**", "lost"),
+        (f"**{night['repeated']}**", "repeated"),
+        (f"**{night['asked']}**", "questions to a person"),
+        (f"**{night['merged']} of {night['lanes']}**", "lanes merged, each once"),
+    ]
+    what = f"`make night`, commit `{night['commit'][:12]}`, seed {night['seed']}: a plan of"
+    whose = "half by Claude Code, half by Codex, against scripted models"
+    lines = ["## A night of real clients\n", f"{what} {night['lanes']} lanes, {whose}.\n"]
+    lines += ["| | |", "|--:|---|", *(f"| {number} | {says} |" for number, says in rows)]
     return "\n".join(lines) + "\n"

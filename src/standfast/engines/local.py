@@ -37,6 +37,8 @@ class Engine:
     def run(self) -> None:
         """Until nothing runs and nothing will; an interrupt ends what runs, a second one leaves."""
         try:
+            for run in self.runs:
+                run.look()
             self._first()
             self._go()
         except KeyboardInterrupt:

@@ -1,9 +1,10 @@
 """The one door to git: a subprocess in armour, so that nothing a repository says is ever run.
 
-Every call first lists the repository's configuration keys and then runs the verb with each
-program named there switched off (standfast.git.armour). The listing is never kept: an agent may
-change the configuration between two calls, and it costs no more than any other call of git.
-What a repository changes in its configuration in the moment between the two is not covered.
+Most calls first list the repository's configuration keys and then run the verb with each program
+named there switched off (standfast.git.armour). The listing is never kept: an agent may change the
+configuration between two calls, and it costs no more than any other call of git. What a repository
+changes in its configuration in the moment between the two is not covered. Calls that can start no
+program and look at no file of the work tree, whatever the configuration says, need no listing.
 
 Filters of the user's own configuration are off as well: which files they would be applied to is
 the repository's choice. Submodules are never entered; each is a repository of its own.
@@ -30,19 +31,24 @@ __all__ = ["Git", "checked_ref", "durable_paths", "entries", "names"]
 
 _INCLUDES_LIMIT = 64
 _CLOCK_SLACK_US = 60 * clock.MICROSECONDS
+_LATELY_NS = 86_400 * 10**9  # what somebody left unsynced before that, the system has written out
 _COMMITTED = re.compile(rb"\[(?:detached HEAD|\S+)(?: \(root-commit\))? ([0-9a-f]{40,64})\] ")
 _LIST = ("config", "--list", "-z", "--show-origin")
-_BLOBS = (("--blob", ":.gitmodules"), ("--blob", "HEAD:.gitmodules"))
+_BLOBS = (":.gitmodules", "HEAD:.gitmodules")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Git:
-    """The repository around *directory*; paths given to its methods are relative to that."""
+    """The repository around *directory*; paths given to its methods are relative to that.
+
+    Where its git directories are is asked once: a door is made for each thing that is to be done.
+    """
 
     directory: Path
     program: str = "git"
     timeout_s: float | None = None  # as armour says for each verb
     variables: Mapping[str, str] = field(default_factory=dict, compare=False)  # of armour.GIVEN
+    _homes: list[Path] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def read(self, *args: str, stdin: bytes = b"") -> bytes:
         """Run a verb that only looks; it takes no locks and writes nothing, not even the index."""
@@ -156,11 +162,20 @@ class Git:
 
     def git_directory(self) -> Path:
         """This worktree's own git directory."""
-        return Path(self._text("rev-parse", "--path-format=absolute", "--git-dir"))
+        return self._found_homes()[0]
 
     def common_directory(self) -> Path:
         """The git directory that all worktrees of the repository share."""
-        return Path(self._text("rev-parse", "--path-format=absolute", "--git-common-dir"))
+        return self._found_homes()[1]
+
+    def _found_homes(self) -> list[Path]:
+        if not self._homes:
+            ask, which = ("rev-parse", "--path-format=absolute"), ("--git-dir", "--git-common-dir")
+            said = self._text(*ask, *which).split("\n")
+            if len(said) != len(which):  # a line break in a path
+                said = [self._text(*ask, each) for each in which]
+            self._homes[:] = map(Path, said)
+        return self._homes
 
     def commit_durably(
         self, paths: Iterable[str | Path], message: str, *, author: str | None = None
@@ -187,8 +202,11 @@ class Git:
 
     def make_durable(self, *, objects_since_ns: int = 0) -> None:
         """Sync refs, logs, objects and the git directories themselves; see durable_paths."""
-        homes = (self.git_directory(), self.common_directory())
-        sync_all(durable_paths(*homes, objects_since_ns=objects_since_ns))
+        own, common = self.git_directory(), self.common_directory()
+        lately_ns = clock.now_us() * 1000 - _LATELY_NS
+        sync_all(
+            durable_paths(own, common, objects_since_ns=objects_since_ns, refs_since_ns=lately_ns)
+        )
 
     # How a call is made.
 
@@ -199,11 +217,11 @@ class Git:
         take: Callable[[bytes], object] | None = None,
     ) -> process.Finished:
         verb, rest = _known(args, armour.READ_VERBS)
-        form = armour.READING_FORM.get(verb)
-        if form is not None and rest[:1] != (form,):
-            raise WrongUsage(f"git {verb} only reads as `git {verb} {form}`")
+        if not armour.only_reads(verb, rest):
+            raise WrongUsage(f"git {verb} only reads as `git {verb} {armour.INERT_FORM[verb]}`")
         argv = (verb, *armour.READ_VERBS[verb], *rest)
-        return self._run(argv, self._settings(), stdin=stdin, take=take, may_lock=False)
+        settings = armour.FIXED if armour.is_inert(verb, rest) else self._settings()
+        return self._run(argv, settings, stdin=stdin, take=take, may_lock=False)
 
     def _change(self, args: Sequence[str], stdin: bytes = b"") -> process.Finished:
         verb, rest = _known(args, armour.WRITE_VERBS)
@@ -304,18 +322,24 @@ class Git:
     def _submodule_settings(self) -> dict[str, str]:
         """Name every submodule: .gitmodules may ask git to start itself in one of them."""
         keys: set[str] = set()
-        for source in (("--file", str(self._top() / ".gitmodules")), *_BLOBS):
+        for source in self._gitmodules():
             done = self._run((*_LIST, "--no-includes", *source), armour.FIXED, may_lock=False)
             entries = os.fsdecode(done.stdout).split("\0")[1::2]
             keys |= {entry.partition("\n")[0] for entry in entries}
         return armour.spare_submodules(keys)
 
-    def _top(self) -> Path:
-        return self._place("--show-toplevel")
-
-    def _place(self, which: str) -> Path:
-        done = self._checked(self._run(("rev-parse", which), armour.FIXED, may_lock=False))
-        return Path(os.fsdecode(done.stdout).removesuffix("\n"))
+    def _gitmodules(self) -> Iterator[tuple[str, str]]:
+        """Where one is: at the top, in the index or in the last commit."""
+        here = self.directory.resolve()
+        for folder in (here, *here.parents):  # the top is one of those that have a .git
+            file = folder / ".gitmodules"
+            if os.path.lexists(folder / ".git") and os.path.lexists(file):
+                yield "--file", str(file)
+        asked = "".join(f"{blob}\n" for blob in _BLOBS).encode()
+        said = self._run(("cat-file", "--batch-check"), armour.FIXED, stdin=asked, may_lock=False)
+        missing = [f"{blob} missing".encode() for blob in _BLOBS]
+        if said.stdout.splitlines() != missing:
+            yield from (("--blob", blob) for blob in _BLOBS)
 
     def _refuse_foreign_work_tree(self) -> None:
         """Git must write where its directory was found; a submodule's core.worktree says just that.
@@ -324,7 +348,7 @@ class Git:
         """
         from standfast.git import standing  # that module is built on this one
 
-        top, home = self._top().resolve(), self._place("--absolute-git-dir").resolve()
+        top, home = self.toplevel().resolve(), self.git_directory().resolve()
         is_own = (top / ".git").resolve() == home or standing.leads_to(top / ".git", home)
         if not is_own or not self.directory.resolve().is_relative_to(top):
             raise UnsafePath(

@@ -124,7 +124,8 @@ def _spare_staged(place: Place, own: Path) -> None:
     """Where our mark is nobody has staged anything yet, and the index may have been cut off."""
     if standing.read_line(own / "locked") != place.mark:
         try:
-            name = standing.staged(place.git, own)
+            head = standing.head_of(place.git, own)
+            name = standing.staged(place.git, own, head)
         except GitFailed:
             name = None  # a power cut left none that can be read
             disk.forget(str(own / "index"))

@@ -28,22 +28,21 @@ def advance(git: Git, branch: str, old: str, new: str) -> None:
     """Move *branch* from *old* to *new*, its checkouts with it, durably."""
     ref = f"refs/heads/{branch}"
     at = git.resolve(ref)
-    if at is not None and git.is_ancestor(new, at):
+    if at != old or at == new or not git.is_ancestor(old, new):
+        _refuse_moved(git, branch, at, old, new)
+        doors = _doors(git, branch)
         if at == new:
-            _mend(git, branch, old, new)
-        _settle(git, branch)
+            _mend(_checkouts(git, doors, old, new), branch)
+        _settle(git, branch, doors)
         return
-    if at != old:
-        raise BaseMoved(f"{branch} is at {at or 'no commit'}, not at {old}")
-    if not git.is_ancestor(old, new):
-        raise BaseMoved(f"{branch} is at {old}, from where no way leads forward to {new}")
     _refuse_rebased(git, branch)
+    standing.refuse_elsewhere(git)
+    doors = _doors(git, branch)
     with ExitStack() as stack:
-        standing.refuse_elsewhere(git)
-        places = _checkouts(git, branch, old, new)
+        places = _checkouts(git, doors, old, new)
         mine = [stack.enter_context(holding.held(place, branch)) for place in places]
         _bring_forward(mine, git, ref, old, new)
-    _settle(git, branch)
+    _settle(git, branch, doors)
 
 
 def _bring_forward(places: list[Checkout], git: Git, ref: str, old: str, new: str) -> None:
@@ -71,27 +70,34 @@ def _as_before(place: Checkout, *, is_whole: bool) -> None:
         holding.unmark(place)
 
 
-def _mend(git: Git, branch: str, old: str, new: str) -> None:
-    for place in _checkouts(git, branch, old, new):
+def _mend(places: list[Checkout], branch: str) -> None:
+    for place in places:
         with suppress(BaseMoved), holding.held(place, branch) as mine:
             forwarding.mend_index(mine)
 
 
-def _checkouts(git: Git, branch: str, old: str, new: str) -> list[Checkout]:
-    tops = _tops(git, branch)
-    changes = forwarding.changes(git, old, new) if tops else []
-    return [
-        forwarding.Checkout(Git(directory=Path(top), program=git.program), top, old, new, changes)
-        for top in tops
-    ]
+def _checkouts(git: Git, doors: list[Git], old: str, new: str) -> list[Checkout]:
+    changes = forwarding.changes(git, old, new) if doors else []
+    return [forwarding.Checkout(door, str(door.directory), old, new, changes) for door in doors]
 
 
-def _tops(git: Git, branch: str) -> list[str]:
+def _doors(git: Git, branch: str) -> list[Git]:
+    """One to each worktree that has the branch."""
     tops = [each.path for each in standing.listed(git) if each.branch == branch]
-    return [top for top in tops if os.path.lexists(os.path.join(top, ".git"))]
+    there = [top for top in tops if os.path.lexists(os.path.join(top, ".git"))]
+    return [Git(directory=Path(top), program=git.program) for top in there]
 
 
 # May it be moved?
+
+
+def _refuse_moved(git: Git, branch: str, at: str | None, old: str, new: str) -> None:
+    """It is not where it would be moved from; that is well only if it is there already."""
+    if at is not None and git.is_ancestor(new, at):
+        return
+    if at != old:
+        raise BaseMoved(f"{branch} is at {at or 'no commit'}, not at {old}")
+    raise BaseMoved(f"{branch} is at {old}, from where no way leads forward to {new}")
 
 
 def _refuse_rebased(git: Git, branch: str) -> None:
@@ -121,10 +127,9 @@ def _move(git: Git, ref: str, old: str, new: str) -> None:
             raise BaseMoved(f"{ref} was moved meanwhile") from error
 
 
-def _settle(git: Git, branch: str) -> None:
+def _settle(git: Git, branch: str, doors: list[Git]) -> None:
     """It is there: nobody finds a lock of a git that died, and a power cut changes nothing."""
     forwarding.clear((git.common_directory() / "refs" / "heads" / f"{branch}.lock",))
-    doors = [Git(directory=Path(top), program=git.program) for top in _tops(git, branch)]
     for door in doors:
         forwarding.clear((door.git_directory() / "HEAD.lock",), str(door.directory))
     for door in doors or [git]:

@@ -4,7 +4,8 @@ A repository names programs in three ways. Settings with one fixed name are over
 FIXED. Drivers whose names the repository chose (filters, merge drivers, hooks in the
 configuration and the like) are found by listing its keys and overridden one by one by NAMED.
 Verbs that could reach a program in another way get options, and verbs that are not in a table
-are refused: an alias can never be meant.
+are refused: an alias can never be meant. Verbs that are INERT reach no driver: for them FIXED is
+enough, and no keys are listed.
 
 Overrides travel in GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n: `-c` would cut a driver's name at
 the first `=`. No transport is allowed at all: this door does not reach other repositories.
@@ -115,6 +116,7 @@ FIXED: Mapping[str, str] = MappingProxyType(
         "diff.external": "false",
         "diff.ignoreSubmodules": "dirty",
         "diff.submodule": "short",
+        "fetch.bundleURI": "",  # fetched before any transport is asked for, so before it is refused
         "fetch.recurseSubmodules": "false",
         "gc.auto": "0",
         "gc.autoDetach": "false",
@@ -221,9 +223,65 @@ READ_VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-# Verbs that also write: the only first argument with which they are reading.
-READING_FORM: Mapping[str, str] = MappingProxyType(
-    {"branch": "--show-current", "symbolic-ref": "--quiet", "worktree": "list"}
+# What reads refs, objects and the index, and no file of the work tree: nothing that a configuration
+# can name is in its way. An object that is missing may be asked of a remote, by a git that inherits
+# FIXED: it finds no transport. Each verb with its options; one that is not here (`--filters`,
+# `--modified`, `--format=%(signature)`) takes it off this list.
+INERT: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "branch": frozenset({"--show-current"}),
+        "cat-file": frozenset({"--batch-check"}),
+        "diff-index": frozenset({"--cached", "--name-only", "-z"}),
+        "diff-tree": frozenset({"--no-renames", "--raw", "-r", "-z"}),
+        "for-each-ref": frozenset(
+            {
+                "--contains=",
+                "--count=",
+                "--format=%(objectname) %(refname)",
+                "--format=%(refname)",
+            }
+        ),
+        "ls-files": frozenset({"--", "--full-name", "--stage", "--unmerged", "-t", "-z"}),
+        "ls-tree": frozenset({"--", "--full-tree", "-r", "-z"}),
+        "merge-base": frozenset({"--is-ancestor"}),
+        "rev-list": frozenset(
+            {
+                "--max-count=",
+                "--no-object-names",
+                "--no-walk",
+                "--objects",
+                "--parents",
+                "--reverse",
+                "--topo-order",
+            }
+        ),
+        "rev-parse": frozenset(
+            {
+                "--end-of-options",
+                "--git-common-dir",
+                "--git-dir",
+                "--path-format=",
+                "--quiet",
+                "--show-object-format",
+                "--show-toplevel",
+                "--verify",
+            }
+        ),
+        "symbolic-ref": frozenset({"--quiet"}),
+        "version": frozenset(),
+        "worktree": frozenset({"--porcelain", "-z"}),
+    }
+)
+
+# Of these the first argument counts too, and no more than one may be no option: else they write, or
+# look at files.
+INERT_FORM: Mapping[str, str] = MappingProxyType(
+    {
+        "branch": "--show-current",
+        "diff-index": "--cached",
+        "symbolic-ref": "--quiet",
+        "worktree": "list",
+    }
 )
 
 # Missing on purpose: `add`, `rm` and `commit --all` start git inside submodules whatever the
@@ -327,6 +385,25 @@ def spare_submodules(keys: Iterable[str]) -> dict[str, str]:
     """Keep git from starting itself inside the submodules that these keys of .gitmodules name."""
     names = {name for section, name, _ in map(split_key, keys) if section == "submodule"}
     return _bounded({f"submodule.{name}.ignore": "dirty" for name in names if name is not None})
+
+
+def is_inert(verb: str, rest: Sequence[str]) -> bool:
+    """Whether a call can start no program, whatever the configuration says."""
+    known, form = INERT.get(verb), INERT_FORM.get(verb)
+    options = [arg for arg in rest if arg.startswith("-")]
+    if form is not None and (rest[:1] != (form,) or len(rest) - len(options) > 1):
+        return False
+    return known is not None and all(known & {arg, _until_value(arg)} for arg in options)
+
+
+def only_reads(verb: str, rest: Sequence[str]) -> bool:
+    """Whether a verb that can also write only reads when it is called like this."""
+    return verb not in WRITE_VERBS or is_inert(verb, rest)
+
+
+def _until_value(option: str) -> str:
+    name, equals, _ = option.partition("=")
+    return name + equals
 
 
 def patience_s(verb: str) -> float:

@@ -20,18 +20,22 @@ _TREES = ("refs", "logs", "reftable")
 
 
 def durable_paths(
-    git_directory: Path, common_directory: Path, *, objects_since_ns: int = 0
+    git_directory: Path,
+    common_directory: Path,
+    *,
+    objects_since_ns: int = 0,
+    refs_since_ns: int = 0,
 ) -> list[Path]:
     """List what to sync, in the order in which to sync it: contents before the names of them.
 
-    Folders of objects are always listed, files of objects if they changed since the given time:
-    there may be thousands of old ones.
+    Files of objects, refs and logs are listed if they changed since the given time: there may be
+    thousands of old ones. So are folders of objects; all other folders always.
     """
     homes = list(dict.fromkeys((common_directory, git_directory)))
     paths = list(_objects(common_directory / "objects", objects_since_ns))
     for home in homes:
         for tree in _TREES:
-            paths += _contents_first(home / tree)
+            paths += _contents_first(home / tree, refs_since_ns)
         paths += sorted(path for path in _children(home) if path.is_file() or path.is_symlink())
     between = (home for home in git_directory.parents if home.is_relative_to(common_directory))
     own = [git_directory, *between, common_directory, common_directory.parent]
@@ -72,10 +76,14 @@ def _sync(path: Path) -> None:
 
 
 def _objects(home: Path, since_ns: int) -> Iterator[Path]:
-    folders = [path for path in _children(home) if path.is_dir() and not path.is_symlink()]
-    for folder in folders:
-        yield from (path for path in _children(folder) if _changed_since(path, since_ns))
-        yield folder
+    """Also those that git only touched: it found them there, and nobody may have synced them."""
+    for folder in _children(home):
+        if folder.is_symlink() or not folder.is_dir():
+            continue
+        changed = [name for name in os.listdir(folder) if _changed_since(folder / name, since_ns)]
+        yield from (folder / name for name in sorted(changed))
+        if changed or _changed_since(folder, since_ns):
+            yield folder
     yield home
 
 
@@ -86,9 +94,10 @@ def _changed_since(path: Path, since_ns: int) -> bool:
         return False
 
 
-def _contents_first(top: Path) -> Iterator[Path]:
+def _contents_first(top: Path, since_ns: int) -> Iterator[Path]:
     for folder, _, names in os.walk(top, topdown=False):
-        yield from (Path(folder, name) for name in names)
+        files = (Path(folder, name) for name in names)
+        yield from (path for path in files if _changed_since(path, since_ns))
         yield Path(folder)
 
 

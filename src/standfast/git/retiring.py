@@ -30,18 +30,21 @@ def remove(
     *ours* are ignored files as we left them (ignored.py): those that are still so may go as well.
     """
     whole = os.path.realpath(path)
-    rows = [each for each in standing.listed(git) if each.path == whole]
-    if not rows:
-        return "it is not a worktree of this repository" if os.path.lexists(whole) else None
     own = standing.own_folder(git.common_directory(), whole)
-    if rows[0].is_main or own is None:
-        return "it is the main worktree"
+    if own is None:
+        return _no_linked_one(git, whole)
     link = Path(whole, ".git")
     if not os.path.lexists(link):
         return _forget(git, whole, own)
     if not standing.leads_to(link, own):
         return "something else is there now"
     return _retire(git, whole, own, ours or {})
+
+
+def _no_linked_one(git: Git, top: str) -> str | None:
+    if any(each.path == top for each in standing.listed(git)):
+        return "it is the main worktree"
+    return "it is not a worktree of this repository" if os.path.lexists(top) else None
 
 
 def _retire(git: Git, top: str, own: Path, ours: Mapping[str, Sequence[int]]) -> str | None:
@@ -77,7 +80,8 @@ def _why_not(door: Git, own: Path, top: str, lock: str | None) -> str | None:
     doing = standing.unfinished(door)
     if doing is not None:
         return f"{doing} is not finished in it"
-    return _kept_by_git(door, own) or _changed(door, is_begun=lock == _MARK)
+    head = standing.head_of(door, own)
+    return _kept_by_git(door, own, head) or _changed(door, is_begun=lock == _MARK)
 
 
 def _changed(door: Git, *, is_begun: bool) -> str | None:
@@ -110,9 +114,8 @@ def _first(output: bytes) -> str:
     return os.fsdecode(output.split(b"\0")[0])
 
 
-def _kept_by_git(git: Git, own: Path) -> str | None:
+def _kept_by_git(git: Git, own: Path, head: str | None) -> str | None:
     """What would go with git's own folder of the worktree."""
-    head = git.resolve(f"worktrees/{own.name}/HEAD")
     if head is not None and not git.read("for-each-ref", "--count=1", f"--contains={head}"):
         return "it has commits that no branch holds"
     for name in _KEPT_BY_GIT:
@@ -196,8 +199,9 @@ def _forget(git: Git, top: str, own: Path) -> str | None:
     lock = standing.read_line(own / "locked")
     if lock not in {None, _MARK}:
         return f"somebody locked it: {lock!r:.100}"
-    reason = _kept_by_git(git, own)
-    name = standing.staged(git, own) if reason is None else None
+    head = standing.head_of(git, own)
+    reason = _kept_by_git(git, own, head)
+    name = standing.staged(git, own, head) if reason is None else None
     if name is not None:
         reason = f"something is staged in it: {name!r:.200}"
     if reason is None:

@@ -49,21 +49,24 @@ def refuse_elsewhere(git: Git) -> None:
     Git names it by its own folder, which is wrong for a submodule, and where that folder is apart.
     """
     common = git.common_directory()
-    if common.name == ".git" and os.path.realpath(git.directory) == os.path.realpath(common.parent):
-        return  # the usual case; that core.worktree leads elsewhere is refused by every call
-    main = next(read_list(os.fsdecode(git.read("worktree", "list", "--porcelain", "-z"))))
+    if common.name == ".git" and _top(git) == os.path.realpath(common.parent):
+        return  # the usual case
+    main = listed(git)[0]
     if main.is_bare:
         return
-    try:
-        at = str(Git(directory=Path(main.path), program=git.program).toplevel())
-    except (GitFailed, NotARepository):
-        at = None  # git's own folder, and nothing there says where the files are
-    if at is None or os.path.realpath(at) != main.path:
+    if _top(Git(directory=Path(main.path), program=git.program)) != main.path:
         raise UnsafePath(
             "lanes cannot be made here: git does not say where the main worktree's files are",
             file=main.path,
             remedy="Have lanes in a plain clone: not in a submodule, nor with core.worktree set.",
         )
+
+
+def _top(git: Git) -> str | None:
+    try:
+        return os.path.realpath(git.toplevel())
+    except (GitFailed, NotARepository):
+        return None  # git's own folder, and nothing there says where the files are
 
 
 def read_list(text: str) -> Iterator[Listed]:
@@ -122,9 +125,13 @@ def read_line(file: Path) -> str | None:
     return os.fsdecode(data.strip(b"\0").removesuffix(b"\n"))
 
 
-def staged(git: Git, own: Path) -> str | None:
+def head_of(git: Git, own: Path) -> str | None:
+    """The commit of a worktree, asked from anywhere in the repository."""
+    return git.resolve(f"worktrees/{own.name}/HEAD")
+
+
+def staged(git: Git, own: Path, head: str | None) -> str | None:
     """A file that is staged in a worktree whose files may be gone; None if there is none."""
-    head = git.resolve(f"worktrees/{own.name}/HEAD")
     if head is None or not os.path.lexists(own / "index"):
         return None
     given = {"GIT_INDEX_FILE": str(own / "index")}

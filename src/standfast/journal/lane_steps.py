@@ -25,6 +25,19 @@ if TYPE_CHECKING:
     from standfast.protocol.lane_spec import Spec
 
 SPECIFIED, STEP = "lane.specified", "lane.step"
+# Lanes whose last word is not that they were put away: all the others are done for good.
+_OPEN = """
+SELECT value FROM cells AS lane WHERE key >= 'lane:' AND key < 'lane;' AND NOT EXISTS (
+  SELECT 1 FROM cells AS gone WHERE gone.key = 'lane.step:' || substr(lane.key, 6) || '/' || ?
+  AND NOT EXISTS (
+    SELECT 1 FROM cells AS later WHERE +later.seq > gone.seq AND (
+      later.key = 'rollback:' || substr(lane.key, 6)
+      OR later.key BETWEEN 'lane.step:' || substr(lane.key, 6) || '/'
+                       AND 'lane.step:' || substr(lane.key, 6) || '0'
+      OR later.key BETWEEN 'checkpoint:' || substr(lane.key, 6) || '/'
+                       AND 'checkpoint:' || substr(lane.key, 6) || '0')))
+ORDER BY seq
+"""
 ANY = "SELECT 1 FROM cells WHERE key >= 'lane:' AND key < 'lane;' LIMIT 1"
 
 
@@ -66,6 +79,12 @@ def every(journal: Journal) -> list[Spec]:
     rows = journal.query(
         "SELECT value FROM cells WHERE key >= 'lane:' AND key < 'lane;' ORDER BY seq"
     )
+    return [lane_spec.read(json.loads(str(row[0]))) for row in rows]
+
+
+def unfinished(journal: Journal) -> list[Spec]:
+    """Every lane that may not be done; those that are cost next to nothing, however many."""
+    rows = journal.query(_OPEN, (lane_steps.RETIRE,))
     return [lane_spec.read(json.loads(str(row[0]))) for row in rows]
 
 

@@ -23,6 +23,7 @@ from standfast.process.identity import (
     Identity,
     Liveness,
     Sighting,
+    has_begun,
     identify,
     liveness,
     lock_holders,
@@ -163,15 +164,20 @@ def _start(
     program = find_program(argv[0], env.get("PATH"))
     pipe = subprocess.PIPE
     try:
-        return subprocess.Popen(
-            [program, *argv[1:]],
-            cwd=None if cwd is None else os.fspath(cwd),
-            env=env,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
-            start_new_session=True,
-        )
+        while True:
+            child = subprocess.Popen(
+                [program, *argv[1:]],
+                cwd=None if cwd is None else os.fspath(cwd),
+                env=env,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                start_new_session=True,
+            )
+            if has_begun(child.pid):
+                return child
+            child.wait()
+            _close_pipes(child)
     except OSError as error:
         raise _not_started(error, argv[0], cwd) from error
 

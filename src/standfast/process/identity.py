@@ -31,6 +31,7 @@ NOT_KNOWN = "unknown"
 _READ_LIMIT = 64 * 1024
 _FIELD = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 PID = re.compile(r"[1-9][0-9]{0,9}")
+_FORKED_ONLY = 0x40  # Linux's flag of a process that has not called exec
 _RANDOM_NODE = 1 << 40  # set by uuid.getnode when it found no card and drew a number
 
 
@@ -81,6 +82,7 @@ class Sighting:
     state: str
     group: int
     start: str
+    is_program: bool = True  # not yet, between fork and exec, where the system tells
 
     @property
     def is_over(self) -> bool:
@@ -211,7 +213,10 @@ def read_proc_stat(text: str) -> Sighting | None:
     """Take /proc/PID/stat apart; the name in parentheses may itself hold parentheses."""
     fields = text[text.rfind(")") + 1 :].split()
     try:
-        return Sighting(state=fields[0], group=int(fields[2]), start=fields[19])
+        is_program = not int(fields[6]) & _FORKED_ONLY
+        return Sighting(
+            state=fields[0], group=int(fields[2]), start=fields[19], is_program=is_program
+        )
     except (IndexError, ValueError):
         return None
 
@@ -232,6 +237,18 @@ def look(pid: int) -> Sighting | Liveness:
         return _look_in_proc(pid)
     seen = read_ps(_answer("ps", "-o", "stat=,pgid=,lstart=", "-p", str(pid)))
     return seen or _ask_by_signal(pid)
+
+
+def has_begun(pid: int) -> bool:
+    """Whether a child of ours came as far as being the program that it was started to be.
+
+    Before that it is one of our group for a moment, and what a terminal sends to that ends it: a
+    Ctrl-C that we survive would be its end.
+    """
+    if not (PROC / "self").is_dir():
+        return True  # only another program could tell
+    seen = _look_in_proc(pid)
+    return not isinstance(seen, Sighting) or seen.is_program
 
 
 def _look_in_proc(pid: int) -> Sighting | Liveness:

@@ -25,7 +25,7 @@ def prompt(
     findings: Sequence[str] = (),
 ) -> str:
     """The task, where it is to be done, what went wrong before, and what must be written."""
-    parts = [task.prompt.strip(), _place(spec, task)]
+    parts = [task.prompt.strip(), _place(spec, task), _owned(spec)]
     if failures:
         told = "\n".join(f"- {each}" for each in failures)
         parts.append(f"Earlier runs of this lane failed. What they said:\n{told}")
@@ -69,6 +69,14 @@ def _place(spec: Spec, task: Task) -> str:
         f" worktree\n{spec.worktree}\non its branch {spec.branch}. Stay in this folder and on this"
         " branch. What you leave there\nis committed for you when you end with status 0."
     )
+
+
+def _owned(spec: Spec) -> str:
+    """Which files are the lane's; whoever strays is only told of, so it is said beforehand."""
+    if not spec.owns:
+        return ""
+    listed = "\n".join(f"- {each}" for each in spec.owns)
+    return f"The files of this lane are\n{listed}\nOthers belong to other lanes: leave them alone."
 
 
 def title(spec: Spec, task: Task) -> str:

@@ -83,6 +83,7 @@ class Spec(NamedTuple):
     copy: tuple[str, ...] = ()  # ignored files of the main checkout that the worktree needs
     port_base: int = 0  # the first of the ports that are its own; 0 is none
     gates: tuple[Gate, ...] = ()
+    owns: tuple[str, ...] = ()  # patterns of the files that are its own; none is all
 
     @property
     def names(self) -> tuple[str, str, str]:
@@ -110,9 +111,9 @@ class Spec(NamedTuple):
         ]
         gates: list[Value] = [{**each._asdict(), "least": str(each.least)} for each in self.gates]
         runners: dict[str, Value] = {name: _held(each) for name, each in self.runners.items()}
-        copy: list[Value] = [*self.copy]
+        lists: dict[str, Value] = {"copy": [*self.copy], "owns": [*self.owns]}
         return {**self._asdict(), "tasks": tasks, "outputs": dict(self.outputs), "gates": gates,
-                "runners": runners, "copy": copy}  # fmt: skip
+                "runners": runners, **lists}  # fmt: skip
 
 
 def _held(runner: Runner) -> Value:
@@ -141,8 +142,8 @@ def read(said: Mapping[str, Any]) -> Spec:
     tasks = tuple(Task(**_known(Task._fields, each)) for each in said.get("tasks") or ())
     gates = tuple(_gate(each) for each in said.get("gates") or ())
     runners = {name: _runner(each) for name, each in (said.get("runners") or {}).items()}
-    copy = tuple(said.get("copy") or ())
-    return Spec(**{**known, "tasks": tasks, "gates": gates, "runners": runners, "copy": copy})
+    lists = {name: tuple(said.get(name) or ()) for name in ("copy", "owns")}
+    return Spec(**{**known, "tasks": tasks, "gates": gates, "runners": runners, **lists})
 
 
 def _known(fields: Iterable[str], said: Mapping[str, Any]) -> dict[str, Any]:

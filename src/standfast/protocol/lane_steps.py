@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import parking
+from standfast.protocol.lane_spec import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ PARKED, REVISE = "parked", "revise"  # an agent waits for a limit; a gate sends 
 ENDED = "ended"  # by somebody: what comes next is its next run
 GOES_ON = (BEGUN, PARKED, ENDED)  # an agent that has a session goes on in it
 SETUP, TESTS, REBASE, MERGE, PR, RETIRE = "setup", "tests", "rebase", "merge", "pr", "retire"
+UNCHANGED = "no agent changed anything"
 LOG_ENTRIES = 5
 LONGEST_ERROR, LONGEST_ENTRY, MOST_TOLD = 2000, 500, 60
 
@@ -105,6 +107,29 @@ def is_tested_at(lane: Standing, commit: str) -> bool:
         commit,
         tested,
     )
+
+
+def is_unchanged(lane: Standing) -> bool:
+    """Whether a lane that is done came to its end with the commit that it began with."""
+    if not lane.is_at(cp.PRE_PR, cp.COMPLETE) or cp.BEFORE not in lane.marks:
+        return False
+    first, last = lane.marks[cp.BEFORE].record, lane.marks[cp.PRE_PR].record
+    return "base_sha" in first and first["base_sha"] == last.get("head_sha")
+
+
+def remark(lane: Standing) -> str:
+    """What is to be said of a lane that is done, but not quite as one would think."""
+    if is_unchanged(lane):
+        return UNCHANGED
+    said = lane.steps[RETIRE].facts if RETIRE in lane.steps else {}
+    stays, outside = said.get("stays") if lane.spec.merge != NONE else "", said.get("outside")
+    words = (f"its worktree stays, {stays}" if stays else "", outside_said(outside or ""))
+    return "; ".join(filter(None, words))
+
+
+def outside_said(names: str) -> str:
+    """What is said of files that a lane changed and does not own."""
+    return f"it changed files that are not its own: {names}" if names else ""
 
 
 class Do(StrEnum):

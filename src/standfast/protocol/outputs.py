@@ -91,6 +91,11 @@ def _declared(text: str) -> Iterator[str]:
 
 def remedy(path: str, why: str) -> str:
     """What to tell an agent whose output is not valid."""
+    return f"{wrong(path, why)}. {paragraph(path)}"
+
+
+def wrong(path: str, why: str) -> str:
+    """What is not valid, for people and for an agent that is told anew what to write anyway."""
     says = {
         MISSING: "does not exist",
         EMPTY: "is empty",
@@ -99,4 +104,4 @@ def remedy(path: str, why: str) -> str:
         NOT_A_FILE: "is not a regular file",
         TOO_LARGE: f"is over {LIMIT // (1024 * 1024)} MiB",
     }[why]
-    return f"{path} {says}. {paragraph(path)}"
+    return f"{path} {says}"

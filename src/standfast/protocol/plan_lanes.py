@@ -59,6 +59,7 @@ def _spec(plan: Plan, phase: Phase, lane: Lane, ground: Ground, number: int) -> 
         copy=plan.copy,
         port_base=port_base(ground.run_id, number),
         gates=tuple(_gate(gate) for gate in phase.gates),
+        owns=tuple(filter(None, lane.owns)),
     )
 
 

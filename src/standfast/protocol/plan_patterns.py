@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import BadName, TooLarge
 from standfast.protocol import ids
 from standfast.protocol.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MOST_WORDS = 64  # that the braces of one pattern may become
 MOST_WORK = 5_000_000  # steps of comparing for one plan
@@ -78,6 +81,20 @@ def overlap(one: Shape, other: Shape, work: Work) -> bool:
             return False
         start += 1
     return _walk(first[start:], second[start:], work)
+
+
+def outside(paths: Iterable[str], patterns: Iterable[str]) -> list[str]:
+    """The paths that fit none of the patterns; those that cannot be compared in time are spared."""
+    work, owned = Work(), [shape for text in patterns for shape in shapes(text)]
+    found = []
+    try:
+        for path in paths:
+            place = Shape(_folded(path))
+            if not any(overlap(place, shape, work) for shape in owned):
+                found.append(path)
+    except TooLarge:
+        return found
+    return found
 
 
 def _walk(first: tuple[str, ...], second: tuple[str, ...], work: Work) -> bool:
@@ -166,11 +183,16 @@ def _pieces(name: str) -> Name:
 
 def _shape(word: str) -> Shape:
     """A pattern without braces; a `**` beside other characters may mean anything."""
-    names = tuple(unicodedata.normalize("NFC", name).casefold() for name in word.split("/"))
+    names = _folded(word)
     if not _WILD & set(names[-1]):
         names = (*names, DEEP)
     wild = next(number for number, name in enumerate((*names, DEEP)) if _WILD & set(name))
     return Shape(tuple(DEEP if DEEP in name else name for name in names), names[:wild])
+
+
+def _folded(path: str) -> Name:
+    """The names of a path, in the form in which they are compared."""
+    return tuple(unicodedata.normalize("NFC", name).casefold() for name in path.split("/"))
 
 
 def _worded(text: str, what: str) -> list[str]:

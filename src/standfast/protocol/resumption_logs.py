@@ -6,6 +6,7 @@ a decision or a compaction that may become true, and never false again.
 
 from __future__ import annotations
 
+from itertools import count, takewhile
 from typing import TYPE_CHECKING
 
 from standfast.errors import TriggerRefused
@@ -15,7 +16,7 @@ from standfast.protocol.resumption_triggers import Acknowledged, Applied, GateIt
 from standfast.protocol.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from standfast.protocol.resumption_triggers import (
         AgentCompletion,
@@ -75,14 +76,21 @@ def summary_line(status: str, finding: str) -> str:
     return ". ".join(parts) + "."
 
 
+def newest_summary(summaries: Mapping[str, str], agent: str) -> str:
+    """What was said last of an agent, through all its re-runs; nothing, if it never ended."""
+    known = list(takewhile(summaries.__contains__, _names(agent)))
+    return summaries[known[-1]] if known else ""
+
+
 def free_name(taken: Mapping[str, str], agent: str) -> str:
+    """The name that the next run of an agent gets."""
+    return next(name for name in _names(agent) if name not in taken)
+
+
+def _names(agent: str) -> Iterator[str]:
     """`x`, then `x-retry`, `x-retry2`, `x-retry3`."""
-    if agent not in taken:
-        return agent
-    count = 1
-    while (name := f"{agent}{_RETRY}{count if count > 1 else ''}") in taken:
-        count += 1
-    return name
+    yield from (agent, f"{agent}{_RETRY}")
+    yield from (f"{agent}{_RETRY}{number}" for number in count(2))
 
 
 def compaction_events(section: Section, trigger: CompactionEvent, _results: object) -> Section:

@@ -29,6 +29,7 @@ SOONEST_S, LATEST_S = 10**9, 4 * 10**9  # from 2001 to 2096: anything else is no
 _END = 64 * 1024
 _GONE = re.compile(
     r"No conversation found with session|no rollout found for thread"
+    r"|thread/resume failed: failed to read"  # killed before it wrote any of it
     r"|No previous sessions found|Invalid session identifier|Session not found"
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")

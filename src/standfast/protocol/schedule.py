@@ -33,6 +33,7 @@ class Lane(NamedTuple):
     state: State
     until_us: int = 0  # parked: not before; 0 is until somebody says so
     why: str = ""
+    remedy: str = ""  # what a person can do about it
 
 
 class Rules(NamedTuple):

@@ -25,13 +25,13 @@ _NAMELESS = (
 )
 
 
-def commit(work: Work, title: str) -> str | None:
-    """Commit all that git shows as changed or new, but for files of ours; None if there is none."""
-    free_of_locks(work)
+def commit(work: Work, title: str) -> str:
+    """Commit all that git shows as changed or new, but for files of ours; gives where HEAD is."""
     tree = work.tree
+    free_of_locks(work, tree)
     names = [name for name in changes.paths(tree) if name not in work.spare]
     if not names:
-        return None
+        return str(tree.head())
     _refuse_filtered(work, tree, names)
     try:
         return tree.commit_durably(names, title)

@@ -1,7 +1,8 @@
 """The resumption section follows a run: its phases, its agents and its gates fire the triggers.
 
 Only documents that are live and at home in the run's repository; where there are none, nothing is
-loaded. A trigger that the section's rules refuse stops no run: it is told, and the run goes on.
+loaded. A trigger is in one transaction with what it tells of, or told anew by whoever comes after
+a death. One that the section's rules refuse stops no run: it is told, and the run goes on.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from standfast import clock
-from standfast.errors import NothingFound, StandfastError
+from standfast.errors import StandfastError
 from standfast.journal.following import has_documents
 from standfast.protocol.text import one_line
 
@@ -19,12 +20,11 @@ if TYPE_CHECKING:
 
     from standfast.journal.author import Author
     from standfast.journal.resumption_folds import Document
-    from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
     from standfast.protocol.quality_gates import Scores
     from standfast.protocol.resumption_triggers import Recovery, Trigger
 
-    Make = Callable[[Writing, Document], Trigger | None]
+    Make = Callable[[Document], Trigger | None]
 
 _WORDS = 200
 
@@ -38,72 +38,78 @@ class Documents:
         self._author = author
         self._tell = tell
 
-    def phase_began(self, journal: Journal, number: int, name: str) -> None:
+    def phase_began(self, tx: Writing, number: int, name: str) -> None:
         """T1."""
         from standfast.protocol.resumption_triggers import PhaseStart
 
         activity = f"phase-{number}-agent-execution"
         said = {"current_phase": number, "current_phase_name": name, "workflow_status": "ACTIVE"}
         step = f"standfast resume {self._run_id}"
-        self._fire(journal, lambda tx, document: PhaseStart(
+        self._fire(tx, lambda document: PhaseStart(
             self._state(tx, document, **said, current_activity=activity, next_step=step)
         ))  # fmt: skip
 
-    def phase_ended(self, journal: Journal, number: int, name: str, *, is_last: bool) -> None:
+    def phase_ended(self, tx: Writing, number: int, name: str, *, is_last: bool) -> None:
         """T2."""
         from standfast.protocol.resumption_triggers import PhaseComplete
 
         status = "COMPLETE" if is_last else "ACTIVE"
         step = "nothing: the run is done" if is_last else f"standfast resume {self._run_id}"
-        self._fire(journal, lambda tx, document: PhaseComplete(
+        self._fire(tx, lambda document: PhaseComplete(
             self._state(tx, document, current_phase=number, current_phase_name=name,
                         workflow_status=status, current_activity="idle", next_step=step)
         ))  # fmt: skip
 
-    def agent_ended(self, journal: Journal, lane: str, status: str, finding: str) -> None:
-        """T4: a lane is done, or cannot go on."""
+    def agent_ended(
+        self, tx: Writing, lane: str, status: str, finding: str, *, is_news: bool
+    ) -> None:
+        """T4: a lane is done, or cannot go on. Old news are told only where they never were."""
+        from standfast.protocol.resumption_logs import newest_summary, summary_line
         from standfast.protocol.resumption_triggers import AgentCompletion, Summary
 
-        summary = Summary(lane, status, one_line(finding, _WORDS) or "No words")
-        self._fire(journal, lambda tx, document: AgentCompletion(
-            self._state(tx, document), summary
-        ))  # fmt: skip
+        agent = f"{self._run_id}/{lane}"
+        summary = Summary(agent, status, one_line(finding, _WORDS) or "No words")
+        line = summary_line(status, summary.finding) if is_news else f"{status}."
 
-    def gate_scored(self, journal: Journal, gate: str, iteration: int, scores: Scores) -> None:
+        def made(document: Document) -> Trigger | None:
+            known = newest_summary(document.section["agent_summaries"], agent)
+            is_told = known.startswith(line)
+            return None if is_told else AgentCompletion(self._state(tx, document), summary)
+
+        self._fire(tx, made)
+
+    def gate_scored(self, tx: Writing, gate: str, iteration: int, scores: Scores) -> None:
         """T3, whether it passed or not."""
         from standfast.protocol.resumption_triggers import Defects, GateIteration, Iteration
 
         activity = f"{gate.lower()}-iteration-{iteration}"
 
-        def made(tx: Writing, document: Document) -> Trigger | None:
+        def made(document: Document) -> Trigger | None:
             known = document.section["quality_trajectory"]["score_history"].get(gate, [])
             if len(known) >= iteration:  # whoever told it died before saying so
                 return None
             state = self._state(tx, document, current_activity=activity)
             return GateIteration(state, Iteration(gate, scores), Defects())
 
-        self._fire(journal, made)
+        self._fire(tx, made)
 
     def _state(self, tx: Writing, document: Document, **said: object) -> Recovery:
         from standfast.journal import resumption
 
         return resumption.recovery(tx.execute, document, clock.now_us(), **said)
 
-    def _fire(self, journal: Journal, make: Make) -> None:
-        try:
-            if not has_documents(journal.query):
-                return
-        except NothingFound:
+    def _fire(self, tx: Writing, make: Make) -> None:
+        """What a document refuses, it refuses before anything of it is in the transaction."""
+        if not has_documents(tx.execute):
             return
         from standfast.journal import resumption
 
-        for document in resumption.documents(journal.query):
+        for document in resumption.documents(tx.execute):
             if not document.is_live or os.path.realpath(document.root) != self._root:
                 continue
             try:
-                with journal.writing() as tx:
-                    trigger = make(tx, resumption.known(tx.execute, document.file))
-                    if trigger is not None:
-                        resumption.fire(tx, document.file, trigger, self._author)
+                trigger = make(document)
+                if trigger is not None:
+                    resumption.fire(tx, document.file, trigger, self._author)
             except StandfastError as refused:
                 self._tell(f"{document.file} was not updated: {refused.problem}")

@@ -68,7 +68,7 @@ def lacking(work: Work, task: Task, number: int) -> str | None:
         work.tell(f"left out: {each.name}, {each.fault}")
     if gate.is_open:
         return None
-    return " ".join(outputs.remedy(each.path, str(each.fault)).strip() for each in gate.failed)
+    return "; ".join(outputs.wrong(each.path, str(each.fault)) for each in gate.failed)
 
 
 def probe(work: Work, task: Task, number: int) -> Callable[[], Probe]:

@@ -151,7 +151,7 @@ def _read(work: Work, run: _Run) -> Judged:
     name = f"{run.gate.name}-scores.md"
     fault = files.look(_folder(work, run), name).fault
     if fault is not None:
-        raise StandfastError(outputs.remedy(path_of(work, run), fault).strip())
+        raise StandfastError(outputs.wrong(path_of(work, run), fault))
     data = disk.read_beneath(_folder(work, run), name, limit=outputs.LIMIT)
     return gate_scores.read(data.decode("utf-8", "replace"), name=name)
 

@@ -15,7 +15,7 @@ from standfast.journal import lane_steps, runs, spending
 from standfast.journal.store import Journal
 from standfast.lane_errors import LaneEnded, LaneFailed, LaneParked
 from standfast.protocol import parking
-from standfast.protocol.lane_steps import Do, decide
+from standfast.protocol.lane_steps import Do, decide, remark
 from standfast.protocol.schedule import Lane, Outcome, Rules, State, outcome
 from standfast.run import lane as lanes
 from standfast.run import watching
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from standfast.journal.runs import Run
+    from standfast.journal.writing import Writing
     from standfast.protocol.lane_spec import Gate, Spec
     from standfast.protocol.lane_steps import Standing
     from standfast.protocol.schedule import Name
@@ -81,6 +82,7 @@ class Going:
         self._asked = set(asked)  # lanes whose failure somebody has seen to
         self._stopping = ""  # why nothing more is begun
         self._is_limited = False  # that is a limit, and no person
+        self._is_ended = False  # somebody would not wait for what runs
         # a plan's run was told to go on under its lock: whoever stops it comes after that
         self._stop_seq = 0 if run.is_plan else runs.word(journal, run.run_id).seq
         self._until_us = clock.now_us() + int(run.time_s * 1e6) if run.time_s else 0
@@ -92,8 +94,8 @@ class Going:
         """What holds now: somebody may have stopped it, or a limit is reached."""
         if not self._stopping:
             self._stopping = self._why_to_stop()
-            if self._stopping == runs.STOPPED:
-                self.stop()
+        if self._is_ended or self._stopping == runs.STOPPED:
+            self.stop()  # each time: a lane may have been between two commands
         return Rules(self.run.at_once, self.run.stops_at_failure, bool(self._stopping))
 
     def _why_to_stop(self) -> str:
@@ -117,14 +119,14 @@ class Going:
 
     def stop(self) -> None:
         """Begin nothing more, and end what runs: whoever resumes goes on from there."""
-        self._stopping = self._stopping or "stopped"
+        self._stopping, self._is_ended = self._stopping or "stopped", True
         end_commands(self.journal, self.run.run_id)
 
     def refuse(self, error: StandfastError) -> None:
         """Begin nothing of it, and say why at the lane that would have been the first."""
         self._stopping = error.problem
         first = next(name for name, lane in self.lanes.items() if lane.state is State.WAITING)
-        self.lanes[first] = Lane(State.NEEDS, why=error.problem)
+        self.lanes[first] = Lane(State.NEEDS, why=error.problem, remedy=error.remedy)
 
     def take_on(self, name: Name) -> Lane:
         """Take a lane as far as it goes, in a thread of its own; never raises."""
@@ -132,8 +134,8 @@ class Going:
         try:
             spec = lane_steps.find(journal, (self.run.run_id, *name))
             assert spec is not None  # noqa: S101  # told in one transaction with its run
-            self._take_on(self._work(journal, spec), is_asked=name in self._asked)
-            return Lane(State.DONE)
+            done = self._take_on(self._work(journal, spec), is_asked=name in self._asked)
+            return state_of(done, is_asked=False)
         except StandfastError as error:
             found = self._after(error)
             self._notify(journal, name, found)
@@ -143,15 +145,15 @@ class Going:
         finally:
             journal.close()
 
-    def _take_on(self, work: Work, *, is_asked: bool) -> None:
+    def _take_on(self, work: Work, *, is_asked: bool) -> Standing:
         """A command that somebody ended before this call says nothing about this call."""
         was_over = watching.is_over(work.journal, work.spec)
         try:
-            lanes.run(work, asked=is_asked)
+            return lanes.run(work, asked=is_asked)
         except LaneEnded:
             if self._stopping or not was_over:
                 raise
-            lanes.run(work)
+            return lanes.run(work)
 
     def _work(self, journal: Journal, spec: Spec) -> Work:
         """What a lane works with, and what it asks and tells the run."""
@@ -159,10 +161,12 @@ class Going:
         def gated(gate: Gate, iteration: int, scores: Mapping[str, Decimal]) -> None:
             is_only = sum(phase == spec.phase for phase, _ in self.lanes) == 1
             name = gate.name if is_only else f"{gate.name}-{spec.lane}"
-            self._around.documents.gate_scored(journal, name, iteration, scores)
+            with journal.writing() as tx:
+                self._around.documents.gate_scored(tx, name, iteration, scores)
 
         work = self._worker(journal, spec)
-        return work._replace(may_begin=lambda: self._why_none(journal), gated=gated)
+        return work._replace(may_begin=lambda: self._why_none(journal), gated=gated,
+                             is_stopped=lambda: self._is_ended)  # fmt: skip
 
     def _why_none(self, journal: Journal) -> str:
         """Why no further agent may be begun; those that run are never ended for a limit."""
@@ -178,9 +182,9 @@ class Going:
         if isinstance(error, LaneEnded) or (is_stopped and isinstance(error, LaneParked)):
             return Lane(State.ENDED, why=self._stopping or error.problem)
         if isinstance(error, LaneParked):
-            return Lane(State.PARKED, error.until_us or 0, error.problem)
+            return Lane(State.PARKED, error.until_us or 0, error.problem, error.remedy)
         state = State.FAILED if isinstance(error, LaneFailed) else State.NEEDS
-        return Lane(state, why=error.problem)
+        return Lane(state, why=error.problem, remedy=error.remedy)
 
     def _notify(self, journal: Journal, name: Name, lane: Lane) -> None:
         """Once for each time that a lane came to stand like this."""
@@ -196,13 +200,20 @@ class Going:
         """Whether every lane is, those too that this call was not to begin."""
         return all(lane.state is State.DONE for lane in self.lanes.values())
 
-    def needs(self) -> dict[str, str]:
-        """The lanes that a person must see to, and why: no step of theirs may say so."""
+    def whys(self, state: State) -> dict[str, str]:
+        """The lanes that stand like this, and why: no step of theirs may say so."""
         return {
             "/".join(name): lane.why
             for name, lane in self.lanes.items()
-            if lane.state is State.NEEDS
+            if lane.state is state and not lane.until_us  # a step says until when
         }
+
+    def look(self) -> None:
+        """Write down what follows from how the lanes stand; who did it before may have died."""
+        with self.journal.writing() as tx:
+            for name, lane in self.lanes.items():
+                self._sum_up(tx, name, lane, is_news=False)
+        self.begun()
 
     def begun(self) -> None:
         """Something was begun: its phase may have begun with it."""
@@ -212,16 +223,22 @@ class Going:
         """A lane came back: it is told to whoever listens."""
         self._asked.discard(name)
         self.lanes[name] = lane
-        if lane.state in _SUMMED_UP:
-            status, finding = _SUMMED_UP[lane.state], lane.why or "merged"
-            self._around.documents.agent_ended(self.journal, name[1], status, finding)
+        with self.journal.writing() as tx:
+            self._sum_up(tx, name, lane, is_news=True)
         self._phases.look(self.lanes)
         self.heard(Told(self.run.run_id, name, lane))
+
+    def _sum_up(self, tx: Writing, name: Name, lane: Lane, *, is_news: bool) -> None:
+        if lane.state in _SUMMED_UP:
+            words = (_SUMMED_UP[lane.state], lane.why or "merged")
+            self._around.documents.agent_ended(tx, "/".join(name), *words, is_news=is_news)
 
     def over(self) -> Outcome:
         """How it ended, told once to whoever wants to know."""
         found = outcome({name: self.lanes[name] for name in self.graph.after})
-        if found is Outcome.STOPPED and self._is_limited:
+        if found is Outcome.PARKED and self._is_ended:
+            found = Outcome.STOPPED  # somebody would not wait for the limit either
+        elif found is Outcome.STOPPED and self._is_limited and not self._is_ended:
             found = Outcome.PARKED
         if found in (Outcome.DONE, Outcome.FAILED, Outcome.NEEDS):
             seq = max(lane_steps.last_seq(self.journal, (self.run.run_id, *name))
@@ -244,7 +261,7 @@ def state_of(standing: Standing, *, is_asked: bool) -> Lane:
     """What a schedule makes of how a lane stands."""
     following = decide(standing, asked=is_asked, now_us=clock.now_us())
     if following.do is Do.NOTHING:
-        return Lane(State.DONE)
+        return Lane(State.DONE, why=remark(standing))
     if following.do not in _STUCK:
         return Lane(State.WAITING)
     said = standing.steps[following.step].facts

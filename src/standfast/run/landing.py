@@ -18,7 +18,7 @@ from standfast.lane_errors import BaseMoved, BaseRefused
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_spec, lane_steps
 from standfast.protocol.text import printable
-from standfast.run import moving, requesting, stock
+from standfast.run import moving, owning, requesting, stock
 from standfast.run.pre_pr import block, complete, listed, ready
 from standfast.run.starting import base_commit, see_to_worktree
 from standfast.run.working import log, recording, step
@@ -43,10 +43,11 @@ def land(work: Work, lane: Standing, _next: Next) -> None:
         requesting.request(work, lane)
         return
     with _turn(work):
-        if not _bring_up_to_date(work, lane):
+        ready_to_go = _bring_up_to_date(work, lane)
+        if ready_to_go is None:
             return
         if work.spec.merge != lane_spec.PR:
-            _merge(work, lane)
+            _merge(work, lane, *ready_to_go)
             return
     requesting.request(work, lane)
 
@@ -86,13 +87,13 @@ def tip(work: Work, lane: Standing) -> str:
     return str(found)
 
 
-def _bring_up_to_date(work: Work, lane: Standing) -> bool:
-    """Put the lane's commits on top of its base; False if that holds all of them already."""
+def _bring_up_to_date(work: Work, lane: Standing) -> tuple[str, str] | None:
+    """Put the lane's commits on top of its base; gives both, or None if that holds all already."""
     spec, git = work.spec, work.git
     now, base = tip(work, lane), base_commit(git, spec.base)
     if replay.holds(git, base, now):
         complete(work, now, f"{spec.base} has all of it already")
-        return False
+        return None
     made = replay.replay(git, now, base)
     if made.conflicts:
         names = ", ".join(map(printable, made.conflicts))
@@ -109,12 +110,11 @@ def _bring_up_to_date(work: Work, lane: Standing) -> bool:
     moving.move(work, now, made.tip)
     if not lane.is_at(cp.PRE_PR, cp.READY):
         log(work, "lane_ready_to_merge", notes=f"{made.tip[:12]} on {spec.base} {base[:12]}")
-    return True
+    return base, made.tip
 
 
-def _merge(work: Work, lane: Standing) -> None:
+def _merge(work: Work, lane: Standing, base: str, now: str) -> None:
     spec, git = work.spec, work.git
-    base, now = base_commit(git, spec.base), tip(work, lane)
     title = f"Merge lane {spec.lane} of {spec.phase}: {lane_prompt.title(spec, spec.tasks[0])}"
     new = replay.join(git, base, now, title) if spec.merge == lane_spec.NO_FF else now
     commits = listed(work, base, now)
@@ -139,15 +139,18 @@ def _merge(work: Work, lane: Standing) -> None:
     log(work, "merge_done", notes=f"{spec.base} is at {new[:12]}")
 
 
-def retire(work: Work, _lane: Standing, _next: Next) -> None:
+def retire(work: Work, lane: Standing, _next: Next) -> None:
     """Put the worktree away if nothing in it can be lost, and with it a branch that is merged."""
-    spec, git = work.spec, work.git
+    spec, git, outside = work.spec, work.git, owning.outside(work, lane)
     stays = "it was not merged" if spec.merge == lane_spec.NONE else None
     if stays is None:
         stays = worktrees.remove(git, spec.worktree, stock.made(work))
     if stays is None and spec.merge in (lane_spec.FF, lane_spec.NO_FF):
         branches.delete_merged(git, spec.branch, spec.base)
     with recording(work) as tx:
-        step(work, tx, lane_steps.RETIRE, 1, lane_steps.OK, {"stays": stays or ""})
+        facts = {"stays": stays or "", "outside": outside}
+        step(work, tx, lane_steps.RETIRE, 1, lane_steps.OK, facts)
     if stays:
         work.tell(f"the worktree stays, {stays}: {spec.worktree}")
+    if outside:
+        work.tell(lane_steps.outside_said(outside))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast import clock
-from standfast.lane_errors import LaneBlocked, LaneFailed
+from standfast.lane_errors import LaneBlocked, LaneEnded, LaneFailed
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_steps
 from standfast.protocol.lane_spec import Gate
@@ -41,9 +41,16 @@ def _go(work: Work, *, asked: bool) -> Standing:
         following = decide(lane, asked=asked, now_us=clock.now_us())
         if following.do is Do.NOTHING:
             return lane
+        _refuse_step(work, following)
         if following.do in (Do.AGAIN, Do.PREPARE_TREE, Do.WORK, Do.TEST, Do.JUDGE):
             asked = False
         ACTS[following.do](work, lane, following)
+
+
+def _refuse_step(work: Work, following: Next) -> None:
+    """Whoever stops a run does not wait for tests that had not begun, nor for a turn to merge."""
+    if following.do is not Do.RETIRE and work.is_stopped():
+        raise LaneEnded(f"{'/'.join(work.spec.names)} was stopped before: {following.do}")
 
 
 def _again(work: Work, lane: Standing, following: Next) -> None:

@@ -30,7 +30,7 @@ def move(work: Work, old: str, new: str) -> None:
     tree = work.tree
     if tree.branch() != work.spec.branch:
         raise LaneBlocked(f"the worktree is not on {work.spec.branch}", file=work.spec.worktree)
-    free_of_locks(work)
+    free_of_locks(work, tree)
     if old == new:
         return
     _keep(work, tree, old, new)
@@ -75,7 +75,7 @@ class Kept(NamedTuple):
 def set_aside(work: Work, head: str) -> Kept | None:
     """Leave nothing but *head* in the worktree; what else is there goes under a ref first."""
     tree, began_ns = work.tree, clock.now_us() * 1000
-    free_of_locks(work)
+    free_of_locks(work, tree)
     with tempfile.TemporaryDirectory(prefix="standfast-") as scratch:
         taken = snapshot.take(tree, head, Path(scratch))
     wanted = snapshot.files_of(tree, head)

@@ -60,7 +60,7 @@ def refuse_more(work: Work, lane: Standing, who: Task | Gate) -> None:
         raise LaneParked(
             f"{'/'.join(work.spec.names)} is parked, no further agent is begun: {why}",
             until_us=None,
-            remedy="See to that limit, then resume the lane.",
+            remedy="Resume it; `--cost-limit` says what it may cost for that call.",
         )
 
 

@@ -75,22 +75,22 @@ class Phases:
         with recording(work) as tx:
             checkpoint(work, tx, cp.BEFORE, cp.READY)
             checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS)
+            self._documents.phase_began(tx, number, title or phase)
         self._told[phase] = f"{cp.STARTED}/{cp.IN_PROGRESS}"
         log(work, "phase_start", notes=title)
-        self._documents.phase_began(self._journal, number, title or phase)
 
     def _end(self, number: int, phase: str, title: str) -> None:
         if self._status(phase) == f"{cp.PRE_PR}/{cp.COMPLETE}":
             return
         work = self._work(phase)
+        is_last = number == len(self._run.phases)
         with recording(work) as tx:
             checkpoint(work, tx, cp.TESTED, cp.COMPLETE, notes="every lane is done")
             checkpoint(work, tx, cp.PRE_PR, cp.READY)
             checkpoint(work, tx, cp.PRE_PR, cp.COMPLETE, notes="every lane is done")
+            self._documents.phase_ended(tx, number, title or phase, is_last=is_last)
         self._told[phase] = f"{cp.PRE_PR}/{cp.COMPLETE}"
         log(work, "phase_done", notes=title)
-        is_last = number == len(self._run.phases)
-        self._documents.phase_ended(self._journal, number, title or phase, is_last=is_last)
 
     def _stick(self, phase: str, bad: list[str]) -> None:
         if not bad or self._status(phase) == f"{cp.TESTED}/{cp.FAILED}":

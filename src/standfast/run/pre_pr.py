@@ -38,11 +38,12 @@ def ready(work: Work, tx: Writing, head: str, base: str, commits: list[str]) -> 
 
 def complete(work: Work, head: str, words: str) -> None:
     """The lane is done; a stage that was never ready is made so first, as the protocol has it."""
-    lane, base = work.standing(), base_commit(work.git, work.spec.base)
+    lane = work.standing()
     before = lane.marks.get(cp.PRE_PR)
     commits = before.record.get("commits") if before else []
+    base = None if lane.is_at(cp.PRE_PR, cp.READY) else base_commit(work.git, work.spec.base)
     with recording(work) as tx:
-        if not lane.is_at(cp.PRE_PR, cp.READY):
+        if base is not None:
             ready(work, tx, head, base, [])
         checkpoint(work, tx, cp.PRE_PR, cp.COMPLETE, head_sha=head, commits=commits,
                    target_branch=work.spec.base, notes=words)  # fmt: skip

@@ -9,7 +9,7 @@ from standfast import disk
 from standfast.effects import door, settling
 from standfast.effects.folder import EXIT, STARTED, Folder
 from standfast.errors import BadName, WrongUsage
-from standfast.git import branches, worktrees
+from standfast.git import branches, standing, worktrees
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import BranchTaken, InTheWay, LaneBlocked
 from standfast.protocol import checkpoints as cp
@@ -63,8 +63,11 @@ def base_commit(git: Git, branch: str) -> str:
         found = None
     if found is None:
         if not git.read("for-each-ref", "--count=1"):
-            raise LaneBlocked("the repository has no commit yet: there is nothing to start from")
-        raise LaneBlocked(f"there is no branch `{printable(branch)}` to start from and go to")
+            raise LaneBlocked("the repository has no commit yet: there is nothing to start from",
+                              remedy="Commit something, then call this again.")  # fmt: skip
+        raise LaneBlocked(f"there is no branch `{printable(branch)}` to start from and go to",
+                          remedy="Make it, or name another with `--base`; then call this again."
+                          )  # fmt: skip
     return found
 
 
@@ -102,8 +105,8 @@ def see_to_worktree(work: Work, lane: Standing) -> bool:
     Gives whether it is ready: a new one may have to be prepared first.
     """
     spec = work.spec
-    known = any(each.path == os.path.realpath(spec.worktree) for each in worktrees.listed(work.git))
-    if known and os.path.lexists(os.path.join(spec.worktree, ".git")):
+    known = standing.own_folder(work.git.common_directory(), os.path.realpath(spec.worktree))
+    if known is not None and os.path.lexists(os.path.join(spec.worktree, ".git")):
         if not worktrees.can_be_read(work.tree):
             _mend_refs(work, lane)
         return True
@@ -154,7 +157,7 @@ def see_to_the_dead(work: Work, lane: Standing, name: str, key: str) -> None:
     if torn:
         _mend_refs(work, lane)
         log(work, "worktree_recovery", notes=f"{len(torn)} objects of git were torn")
-    free_of_locks(work)
+    free_of_locks(work, work.tree)
 
 
 def _is_dead(journal: Journal, name: str) -> bool:

@@ -16,6 +16,7 @@ from standfast.process import lock_holders
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from standfast.effects.orphans import Left
     from standfast.journal.store import Journal
 
 LANES, RUNS = "lanes", "runs"  # folders beside the journal
@@ -52,7 +53,12 @@ def taken(journal: Journal, kind: str, *names: str) -> Iterator[None]:
         os.close(fd)
 
 
+def commands(journal: Journal, run_id: str) -> list[Left]:
+    """What a run's lanes have running, or left in doubt."""
+    own = f"lane/{run_id}/"
+    return [each for each in orphans.every(journal) if each.key.startswith(own)]
+
+
 def end_commands(journal: Journal, run_id: str) -> list[int]:
     """End what a run's lanes have running; those that nobody could end are handed back."""
-    own = f"lane/{run_id}/"
-    return orphans.end(each for each in orphans.every(journal) if each.key.startswith(own))
+    return orphans.end(commands(journal, run_id))

@@ -63,10 +63,9 @@ def work(work: Work, lane: Standing, following: Next) -> None:
         was = None if ended is None else ended.how
         _agent_failed(work, lane, task, number, error, ended, may_retry=was != "cancelled")
         return
-    committing.commit(work, lane_prompt.title(work.spec, task))
+    head = committing.commit(work, lane_prompt.title(work.spec, task))
     with recording(work) as tx:
-        step(work, tx, task.step, number, lane_steps.OK,
-             {"head": str(work.tree.head()), **_spent(ended)})  # fmt: skip
+        step(work, tx, task.step, number, lane_steps.OK, {"head": head, **_spent(ended)})
     log(work, "task_done", task=task.name)
 
 
@@ -99,13 +98,16 @@ def amiss(work: Work) -> str | None:
         tree = work.tree
         if tree.common_directory() != work.git.common_directory():
             return "the worktree belongs to another repository now"
+        if os.path.realpath(tree.toplevel()) != os.path.realpath(spec.worktree):
+            return "core.worktree makes git work elsewhere than in the worktree"
         branch, unfinished = tree.branch(), worktrees.unfinished(tree)
     except StandfastError as error:
         return f"the worktree cannot be read any more: {error.problem}"
-    if branch != spec.branch:
-        at = f"on {printable(branch)}" if branch else "on no branch"
-        return f"the worktree is {at}, not on {printable(spec.branch)}"
-    return f"{unfinished} is unfinished in the worktree" if unfinished else None
+    if branch == spec.branch and unfinished:
+        return f"{unfinished} is unfinished in the worktree: finish it or break it off there first"
+    at = f"on {printable(branch)}" if branch else "on no branch"
+    strays = f"the worktree is {at}, not on {printable(spec.branch)}: check that out there first"
+    return strays if branch != spec.branch else None
 
 
 def _agent_failed(
@@ -133,8 +135,7 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
     if not see_to_worktree(work, lane):
         return
     last = spec.tasks[-1]
-    committing.commit(work, lane_prompt.title(spec, last))
-    head = str(work.tree.head())
+    head = committing.commit(work, lane_prompt.title(spec, last))
     if not spec.test:
         with recording(work) as tx:
             checkpoint(work, tx, cp.TESTED, cp.COMPLETE, head_sha=head, notes="no tests were asked")

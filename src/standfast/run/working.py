@@ -41,7 +41,7 @@ class Work(NamedTuple):
 
     journal: Journal
     spec: Spec
-    root: str  # of the main checkout
+    git: Git  # of the main checkout
     log_path: str
     author: Author
     environ: Mapping[str, str]
@@ -50,17 +50,18 @@ class Work(NamedTuple):
     tell: Callable[[str], None]
     spare: Sequence[str] = ()  # files of ours that are never committed, relative
     may_begin: Callable[[], str] = lambda: ""  # why no further agent may be begun, if none may
+    is_stopped: Callable[[], bool] = lambda: False  # by a person: then no further step is taken
     # Each iteration of a gate, before it is recorded: after a death it may be told once more.
     gated: Callable[[Gate, int, Mapping[str, Decimal]], None] = lambda *_: None
 
     @property
-    def git(self) -> Git:
-        """The repository."""
-        return Git(directory=Path(self.root))
+    def root(self) -> str:
+        """The main checkout."""
+        return str(self.git.directory)
 
     @property
     def tree(self) -> Git:
-        """The lane's worktree."""
+        """The lane's worktree, as it is now: an agent may have put another one there."""
         return Git(directory=Path(self.spec.worktree))
 
     def standing(self) -> Standing:
@@ -77,9 +78,9 @@ def is_taken(journal: Journal, names: Sequence[str]) -> bool:
     return bool(taking.holders(journal, taking.LANES, *names))
 
 
-def free_of_locks(work: Work) -> None:
+def free_of_locks(work: Work, tree: Git) -> None:
     """Wait for a git that outlived its caller; locks of one that died with it are taken away."""
-    own, common = work.tree.git_directory(), work.tree.common_directory()
+    own, common = tree.git_directory(), tree.common_directory()
     branch = common / "refs" / "heads" / f"{work.spec.branch}.lock"
     busy = standing.clear((own / "index.lock", own / "HEAD.lock", branch))
     if busy is not None:

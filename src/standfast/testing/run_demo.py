@@ -63,7 +63,7 @@ class Demo:
 
     def tell(self) -> int:
         """Build, run, kill, resume, count; 0 if every effect happened once."""
-        self._build()
+        self.build()
         self.stage.open()
         try:
             words = ["run", "plan.yaml"]
@@ -71,6 +71,10 @@ class Demo:
                 words = ["resume"]
         finally:
             self.stage.close()
+        return self.judge()
+
+    def judge(self) -> int:
+        """Count; 0 if every effect happened once and every lane is merged."""
         counted = self.counted()
         expected = [f"{lane}/{task}" for lane in _LANES for task in TASKS]
         lost = [name for name in expected if not counted[name]]
@@ -87,7 +91,7 @@ class Demo:
         except FileNotFoundError:
             return Counter()
 
-    def _build(self) -> None:
+    def build(self) -> None:
         """A repository, a plan, and agents that do what a script says."""
         os.makedirs(os.path.join(self._config, "standfast"))
         os.mkdir(self.repo)
@@ -103,14 +107,14 @@ class Demo:
         self._call("plan", "trust", "plan.yaml", "--yes").wait()
 
     def _call(self, *words: str) -> subprocess.Popen[bytes]:
-        known = {"XDG_CONFIG_HOME": self._config, "XDG_STATE_HOME": self._config}
+        own = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "TMPDIR")  # who is killed leaves drafts behind
         people = {f"GIT_{who}_{what}": "demo@example.com" if what == "EMAIL" else "demo"
                   for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}  # fmt: skip
         with open(self._said, "ab") as said:
             return subprocess.Popen(
                 [sys.executable, "-m", "standfast", *words],
                 cwd=self.repo,
-                env={**os.environ, **known, **people},
+                env={**os.environ, **dict.fromkeys(own, self._config), **people},
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=said,

@@ -104,7 +104,8 @@ def _new(context: Context, names: Names, arguments: argparse.Namespace) -> Spec:
         raise WrongUsage("--pr and --pr-probe are for --merge pr")
     base = arguments.base or Git(directory=Path(context.place.root)).branch()
     if base is None:
-        raise LaneBlocked("no branch is checked out here: name one with `--base`")
+        raise LaneBlocked("no branch is checked out here",
+                          remedy="Name one with `--base`, or check one out.")  # fmt: skip
     root = _root(context)
     said = {name: getattr(arguments, name) for name in _GIVEN if getattr(arguments, name)}
     for name in _LINES:

@@ -35,13 +35,12 @@ def gather(context: Context) -> tuple[Shown, ...]:
     if not context.journal.query(told.ANY):
         return ()
     planned = {run.run_id for run in runs.every(context.journal)}
-    every = (told.standing(context.journal, spec) for spec in told.every(context.journal))
-    found = [_shown(context, lane) for lane in every if decide(lane).do is not Do.NOTHING]
     gone = runs.forgotten(context.journal)
+    specs = [spec for spec in told.unfinished(context.journal) if spec.run_id not in gone]
+    every = (told.standing(context.journal, spec) for spec in specs)
+    found = [_shown(context, lane) for lane in every if decide(lane).do is not Do.NOTHING]
     return tuple(  # of a run only what needs somebody: the rest is told in one line
-        each
-        for each in found
-        if each.run_id not in gone and (each.state == NEEDS or each.run_id not in planned)
+        each for each in found if each.state == NEEDS or each.run_id not in planned
     )
 
 

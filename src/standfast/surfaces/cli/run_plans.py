@@ -134,7 +134,8 @@ def _ground(
 ) -> Ground:
     branch = base or plan.base or Git(directory=Path(context.place.root)).branch()
     if branch is None:
-        raise LaneBlocked("no branch is checked out here: name one with `--base`")
+        raise LaneBlocked("no branch is checked out here",
+                          remedy="Name one with `--base`, or check one out.")  # fmt: skip
     default = plan.runner or context.config.runner
     return Ground(run_id, homes.main_root(context.place), branch, default, found)
 
@@ -158,7 +159,11 @@ def _refuse_secrets(specs: Iterable[Spec]) -> None:
 
 def _look_first(context: Context, specs: Sequence[Spec]) -> None:
     """What would stop lanes later is said before anything is begun."""
-    git = Git(directory=Path(homes.main_root(context.place)))
+    root = homes.main_root(context.place)
+    if printable(root) != root:  # checkpoints name it, and are read by people and agents
+        raise NothingToStart("the path of the repository holds a control or invisible character",
+                             file=root)  # fmt: skip
+    git = Git(directory=Path(root))
     base_commit(git, specs[0].base)
     taken = branches.heads(git, *{name for spec in specs for name in branches.around(spec.branch)})
     for spec in specs:

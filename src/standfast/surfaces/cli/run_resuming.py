@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from standfast.effects import orphans
-from standfast.errors import WrongUsage
+from standfast.errors import NothingFound, WrongUsage
 from standfast.journal import lane_steps, reading, runs
 from standfast.journal.runs import Run
 from standfast.lane_errors import RunUnknown
@@ -18,7 +18,7 @@ from standfast.run.working import is_taken
 from standfast.surfaces.cli import doubts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence, Sized
 
     from standfast.protocol.lane_spec import Spec
     from standfast.protocol.schedule import Name
@@ -40,7 +40,9 @@ def find(context: Context, run_id: str) -> Run:
 def unfinished(context: Context) -> list[Run]:
     """Every run that nobody stopped, that is not done, and that nobody takes on now."""
     journal = context.journal
-    if not journal.exists:
+    try:
+        journal.query(runs.ANY)
+    except NothingFound:  # or a disk was full when it was to be made
         return []
     planned = [
         run
@@ -50,7 +52,7 @@ def unfinished(context: Context) -> list[Run]:
     ]
     known = {run.run_id for run in _planned(context)} | runs.forgotten(journal)
     alone: dict[str, list[Spec]] = {}
-    for spec in _every_lane(context):
+    for spec in lane_steps.unfinished(journal):
         is_open = decide(lane_steps.standing(journal, spec)).do not in (Do.NOTHING, Do.FAIL)
         if spec.run_id not in known and is_open and not is_taken(journal, spec.names):
             alone.setdefault(spec.run_id, []).append(spec)
@@ -84,18 +86,22 @@ def _of_lanes(run_id: str, specs: Sequence[Spec]) -> Run:
     )
 
 
-def told(context: Context, wanted: Sequence[Run]) -> str:
+def told(context: Context, wanted: Sequence[Run], asked: Mapping[str, Sequence[Name]]) -> str:
     """What was found, before anything is done about it."""
-    rows = [row for run in wanted for row in _rows(context, run)]
+    rows = [row for run in wanted for row in _rows(context, run, asked.get(run.run_id, ()))]
     own = tuple(f"lane/{run.run_id}/" for run in wanted)
     left = [each for each in orphans.every(context.journal) if each.key.startswith(own)]
     counted = Counter(each.state for each in left)
     commands = ", ".join(f"{number} {state}" for state, number in counted.items())
-    head = f"Looked at {len(wanted)} runs, {len(rows)} lanes, {len(left)} commands"
+    head = f"Looked at {_many(wanted, 'run')}, {_many(rows, 'lane')}, {_many(left, 'command')}"
     parts = [f"{head}{f' ({commands})' if commands else ''}.", context.screen.table(rows, ("",))]
     if any(_is_asked(context, each.key) for each in left if each.state == orphans.IN_DOUBT):
         parts.append(doubts.HINT)
     return "\n".join(part for part in parts if part)
+
+
+def _many(found: Sized, what: str) -> str:
+    return f"{len(found)} {what}{'' if len(found) == 1 else 's'}"
 
 
 def _is_asked(context: Context, key: str) -> bool:
@@ -103,20 +109,23 @@ def _is_asked(context: Context, key: str) -> bool:
     return bool(reading.cell(context.journal, f"effect.asked:{key}"))
 
 
-def _rows(context: Context, run: Run) -> Iterable[tuple[str, str, str]]:
+def _rows(context: Context, run: Run, asked: Sequence[Name]) -> Iterable[tuple[str, str, str]]:
     for name in run.names:
         spec = lane_steps.find(context.journal, (run.run_id, *name))
         if spec is not None:
-            yield (f"  {run.run_id}/{'/'.join(name)}", *_found(context, spec))
+            found = _found(context, spec, is_asked=name in asked)
+            yield (f"  {run.run_id}/{'/'.join(name)}", *found)
 
 
-def _found(context: Context, spec: Spec) -> tuple[str, str]:
+def _found(context: Context, spec: Spec, *, is_asked: bool) -> tuple[str, str]:
     lane = lane_steps.standing(context.journal, spec)
     following = decide(lane)
     if following.do is Do.NOTHING:
         return "done before", "nothing to do"
-    if following.do is Do.FAIL:
-        return "failed", f"stays: `standfast resume {spec.run_id} {spec.lane}` tries once more"
+    if following.do in (Do.FAIL, Do.BLOCK):
+        call = f"`standfast resume {spec.run_id} {spec.lane}`"
+        words = "tried once more, as asked" if is_asked else f"stays: {call} tries once more"
+        return ("failed" if following.do is Do.FAIL else "held by a gate"), words
     seen = watching.look(context.journal, spec)
     runs_of = f", run {seen.attempt} of {seen.attempts}" if seen.attempts > 1 else ""
     return (f"at {seen.stage}" if lane.marks else "not begun"), f"next: {seen.doing}{runs_of}"

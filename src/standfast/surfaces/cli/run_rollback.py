@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from standfast.errors import StandfastError
 from standfast.files import homes
 from standfast.journal import checkpoints as recorded
+from standfast.journal import runs
 from standfast.journal.author import Author
 from standfast.protocol.lanes import text
 from standfast.run import rollback, taking
@@ -26,6 +27,8 @@ def roll_back(context: Context, run: Run, names: Sequence[Name], to: str | None)
     context.may_write()
     stays = False
     with taking.taken(context.journal, taking.RUNS, run.run_id):
+        if len(names) == len(run.names):
+            _stop(context, run)
         for name in reversed(names):
             said, went = _one(context, (run.run_id, *name), to)
             stays = stays or not went
@@ -34,6 +37,13 @@ def roll_back(context: Context, run: Run, names: Sequence[Name], to: str | None)
             print(json_line(told) if context.json else words, flush=True)
     context.heal(checkpoints=True)
     return int(stays)
+
+
+def _stop(context: Context, run: Run) -> None:
+    """Whoever takes all of a run back does not want the next `resume` to do it again unasked."""
+    if run.is_plan and runs.word(context.journal, run.run_id).state == runs.GOING:
+        with context.journal.writing() as tx:
+            runs.tell(tx, run.run_id, runs.STOPPED, Author(context.who))
 
 
 def _one(context: Context, names: tuple[str, str, str], to: str | None) -> tuple[str, bool]:

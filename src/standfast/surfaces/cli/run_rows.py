@@ -45,6 +45,12 @@ class Row(NamedTuple):
         return {**self._asdict(), "state": self.state.lower().replace(" ", "_")}
 
 
+def why(lane: Lane) -> str:
+    """Why it stands so and, where it waits for a moment, until when."""
+    until = f"until {clock.local_minute(lane.until_us)}" if lane.until_us else ""
+    return lane.why if until in lane.why else f"{until}: {lane.why}"
+
+
 def rows(
     journal: Journal, run: Run, lanes: Mapping[Name, Lane], *, all_lanes: bool = True
 ) -> Iterator[Row]:
@@ -56,14 +62,14 @@ def rows(
 
 
 def _row(journal: Journal, names: tuple[str, str, str], lane: Lane, wave: int) -> Row:
-    plain = Row(wave, *names[1:], lane.state, "", 1, 1, 0, lane.why)
+    plain = Row(wave, *names[1:], lane.state, "", 1, 1, 0, why(lane))
     spec = lane_steps.find(journal, names)
     if spec is None:
         return plain
     seen = watching.look(journal, spec)
     if not seen.since_us:
         return plain  # it has not begun
-    last = lane.why or seen.last or (seen.doing if lane.state is State.RUNNING else "")
+    last = why(lane) or seen.last or (seen.doing if lane.state is State.RUNNING else "")
     since = clock.now_us() - seen.since_us if lane.state is State.RUNNING else 0
     return plain._replace(
         stage=seen.stage, attempt=seen.attempt, attempts=seen.attempts,

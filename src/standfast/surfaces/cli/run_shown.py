@@ -46,7 +46,8 @@ class Watch:
         self._said: SimpleQueue[Said] = SimpleQueue()
         self.faces = Faces(context)
         self._live: Any = None
-        self._is_live = sys.stderr.isatty() and not context.json
+        can_redraw = context.environ.get("TERM") not in ("dumb", "unknown")  # else it shows the end
+        self._is_live = sys.stderr.isatty() and can_redraw and not context.json
 
     def __enter__(self) -> Self:
         return self
@@ -59,7 +60,7 @@ class Watch:
     ) -> None:
         self._print()
         if self._live is not None:
-            self._live.stop()
+            self._to_terminal(self._live.stop)
 
     def teller(self, run: Run) -> Callable[[Spec, str], None]:
         """What the lanes of a run speak into."""
@@ -89,11 +90,15 @@ class Watch:
         self.faces.keep()
 
     def _draw(self) -> None:
+        if self._live is not None:
+            self._to_terminal(self._live.refresh)
+
+    def _to_terminal(self, act: Callable[[], None]) -> None:
         try:
-            if self._live is not None:
-                self._live.refresh()
+            act()
         except OSError:
             self._live = None  # the terminal is gone, the run is not
+            silence(sys.stderr.fileno())  # nor is what waits to be written the status of it
 
     def _heard(self, told: Told) -> None:
         self._print()

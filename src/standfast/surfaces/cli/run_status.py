@@ -24,7 +24,10 @@ def show(context: Context, run_id: str) -> int:
     )
     if context.json:
         lanes = [row.as_dict() for row in found]
-        print(json_line({"run_id": run_id, "state": word.state, "processes": taken_by,
+        outcome = None if taken_by else word.facts.get("outcome")  # None: nobody saw its end
+        outcome = str(outcome).replace(" ", "_") if outcome else None
+        print(json_line({"run_id": run_id, "state": word.state, "outcome": outcome,
+                         "processes": taken_by,
                          "base": run.base, "plan": run.file, "lanes": lanes}))  # fmt: skip
         return 0
     is_left = word.state == runs.GOING and "outcome" not in word.facts  # nobody saw its end

@@ -9,11 +9,13 @@ from standfast import clock
 from standfast.journal import spending
 from standfast.protocol.schedule import Outcome, State
 from standfast.surfaces.cli import silence
+from standfast.surfaces.cli.run_rows import why
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from standfast.protocol.schedule import Lane, Name
     from standfast.protocol.spending import Spent
     from standfast.run.going import Going
     from standfast.surfaces.cli.context import Context
@@ -35,7 +37,7 @@ def _say(words: str) -> None:
     """Nobody may listen any more: that changes nothing about how the run ended."""
     try:
         print(words, flush=True)
-    except BrokenPipeError:
+    except OSError:  # a pipe nobody reads, a terminal that was closed
         silence(1)
 
 
@@ -44,19 +46,31 @@ def _text(context: Context, going: Going, found: Outcome) -> str:
     numbers = ", ".join(f"{counted[state]} {state}" for state in State if counted[state])
     spent = said_of(spending.spent(going.journal, going.run.run_id))
     lines = [f"{found.capitalize()}: {going.run.run_id}, {numbers}{f'; {spent}' if spent else ''}"]
-    rows = [
-        (f"  {lane.state}", "/".join(name), _why(lane.until_us, lane.why))
-        for name, lane in going.lanes.items()
-        if lane.state in _SAID
-    ]
+    rows = [row for name, lane in going.lanes.items() for row in _rows(name, lane)]
     held = going.graph.held(going.lanes)
     rows += [("  held back", "/".join(name), f"by {'/'.join(by)}") for name, by in held.items()]
     lines += [context.screen.table(rows, ("bad", "strong"))] if rows else []
-    failed = ["/".join(name) for name, each in going.lanes.items() if each.state is State.FAILED]
     if found is not Outcome.DONE:
-        again = f" {failed[0]}" if found is Outcome.FAILED else ""  # by itself it stays failed
-        lines.append(f"Go on: standfast resume {going.run.run_id}{again}")
+        again = _named(going.lanes, found)
+        if found is Outcome.FAILED:
+            lines.append(f"Why: standfast logs {going.run.run_id}/{again}")
+        lines.append(f"Go on: standfast resume {going.run.run_id} {again}".rstrip())
     return "\n".join(lines)
+
+
+def _rows(name: Name, lane: Lane) -> Iterable[tuple[str, str, str]]:
+    """What is to be said of a lane: what is in its way and, where a person must act, what helps."""
+    if lane.state in _SAID or (lane.state is State.DONE and lane.why):
+        yield f"  {lane.state}", "/".join(name), why(lane)
+    is_stuck = lane.state is State.PARKED and not lane.until_us
+    if lane.remedy and (lane.state is State.NEEDS or is_stuck):
+        yield "", "", lane.remedy
+
+
+def _named(lanes: Mapping[Name, Lane], found: Outcome) -> str:
+    """The lane that only goes on when it is named: what failed, and what a gate does not let by."""
+    state = {Outcome.FAILED: State.FAILED, Outcome.NEEDS: State.NEEDS}.get(found)
+    return next(("/".join(name) for name, lane in lanes.items() if lane.state is state), "")
 
 
 def said_of(spent: Spent) -> str:
@@ -71,13 +85,10 @@ def as_figures(spent: Spent) -> dict[str, object]:
     return {**spent._asdict(), "cost_usd": str(spent.cost_usd)}
 
 
-def _why(until_us: int, why: str) -> str:
-    return f"until {clock.local_minute(until_us)}: {why}" if until_us else why
-
-
 def _as_dict(going: Going, found: Outcome) -> dict[str, object]:
     lanes = [
         {"phase": phase, "lane": lane, "state": each.state.replace(" ", "_"), "why": each.why,
+         "remedy": each.remedy,
          "until": clock.rfc3339(each.until_us) if each.until_us else None,
          "spent": as_figures(spending.spent(going.journal, going.run.run_id, phase, lane))}
         for (phase, lane), each in going.lanes.items()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from standfast.run.going import Going
 
+_NARROW = 70  # columns
 _COLOURS = {
     State.RUNNING: "cyan",
     State.DONE: "green",
@@ -38,12 +39,12 @@ def live(goings: Sequence[Going]) -> Live:
     return Live(
         console=console,
         auto_refresh=False,
-        get_renderable=lambda: draw(goings, console.height),
+        get_renderable=lambda: draw(goings, console.height, console.width),
         vertical_overflow="crop",
     )
 
 
-def draw(goings: Sequence[Going], height: int) -> RenderableType:
+def draw(goings: Sequence[Going], height: int, width: int) -> RenderableType:
     """Each run: how many lanes stand how, and those that are not simply done or waiting."""
     parts: list[RenderableType] = []
     room = max(3, (height - 2) // max(1, len(goings)) - 3)
@@ -51,7 +52,8 @@ def draw(goings: Sequence[Going], height: int) -> RenderableType:
         parts.append(_title(going))
         few = len(going.lanes) <= room
         shown = list(rows(going.journal, going.run, going.lanes, all_lanes=few))
-        parts.append(_table([row.cells() for row in shown[:room]], [row.state for row in shown]))
+        states = [row.state for row in shown]
+        parts.append(_table([row.cells() for row in shown[:room]], states, width))
     return Group(*parts)
 
 
@@ -64,14 +66,16 @@ def _title(going: Going) -> Text:
     return title
 
 
-def _table(cells: Iterable[Sequence[str]], states: Sequence[State]) -> Table:
+def _table(cells: Iterable[Sequence[str]], states: Sequence[State], width: int) -> Table:
+    """Which lane, how it stands and what it says; the rest only where there is room for it."""
+    kept = [HEAD.index(name) for name in (HEAD if width >= _NARROW else ("LANE", "STATE", "LAST"))]
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
-    for name in HEAD:
+    for name in (HEAD[at] for at in kept):
         table.add_column(
             name, no_wrap=True, overflow="ellipsis", ratio=1 if name == "LAST" else None
         )
     for row, state in zip(cells, states, strict=False):
         texts = [Text(printable(cell)) for cell in row]
         texts[2].stylize(_COLOURS[state])
-        table.add_row(*texts)
+        table.add_row(*(texts[at] for at in kept))
     return table

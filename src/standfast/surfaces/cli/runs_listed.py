@@ -29,8 +29,11 @@ class Shown(NamedTuple):
     def words(self) -> str:
         """What people read."""
         numbers = ", ".join(f"{number} {state}" for state, number in self.counted.items())
-        hint = "" if self.state == RUNNING else f"; `standfast resume {self.run_id}` goes on"
-        return f"wave {self.wave}/{self.waves}, {numbers}{hint}"
+        hint = f"`standfast resume {self.run_id}` goes on"
+        if self.state == NEEDS:  # what failed, or is held by a gate, stays so unless it is named
+            hint = f"`standfast status {self.run_id}` says why"
+        told = "" if self.state == RUNNING else f"; {hint}"
+        return f"wave {self.wave}/{self.waves}, {numbers}{told}"
 
 
 def gather(context: Context) -> tuple[Shown, ...]:
@@ -48,10 +51,12 @@ def look(context: Context, run: Run) -> dict[Name, Lane]:
     from standfast.run.working import is_taken
 
     lanes = going.look(context.journal, run)
-    needs = told.word(context.journal, run.run_id).facts.get("needs", {})
+    facts = told.word(context.journal, run.run_id).facts
     for name, lane in lanes.items():
-        if lane.state is State.WAITING and "/".join(name) in needs:
-            lanes[name] = Lane(State.NEEDS, why=needs["/".join(name)])
+        for state, key in ((State.NEEDS, "needs"), (State.PARKED, "parked")):
+            why = facts.get(key, {}).get("/".join(name))
+            if lane.state is State.WAITING and why is not None:
+                lanes[name] = Lane(state, why=why)
         if lane.state is not State.DONE and is_taken(context.journal, (run.run_id, *name)):
             lanes[name] = Lane(State.RUNNING)
     return lanes

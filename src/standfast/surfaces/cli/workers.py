@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast.files import homes
+from standfast.git import Git
 from standfast.journal.author import Author
 from standfast.run.working import Work
 
@@ -32,7 +34,8 @@ def worker(
     face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
     spare = [face.relative, context.config.orchestration_file, context.config.status_file]
     folder = os.path.dirname(homes.CHECKPOINTS_FILE)
-    root, who, environ = homes.main_root(context.place), author(context), dict(context.environ)
+    git = Git(directory=Path(homes.main_root(context.place)))
+    who, environ = author(context), dict(context.environ)
 
     def work(journal: Journal, spec: Spec) -> Work:
         def claim(tx: Writing) -> None:
@@ -41,7 +44,7 @@ def worker(
         return Work(
             journal=journal,
             spec=spec,
-            root=root,
+            git=git,
             log_path=os.path.join(face.root, folder, f"{spec.run_id}.jsonl"),
             author=who,
             environ=environ,

@@ -42,6 +42,9 @@ def _forget_run(context: Context, run_id: str) -> int:
     pids = taking.holders(context.journal, taking.RUNS, run_id)
     if pids:
         raise RunBusy(f"{run_id} is being worked on: process {pids[0]}")
+    left = taking.commands(context.journal, run_id)
+    if any(each.pids for each in left):
+        raise RunBusy(f"a command of {run_id} still runs, which nobody would hear of any more")
     with context.journal.writing() as tx:
         runs.tell(tx, run_id, runs.FORGOTTEN, Author(context.who))
     words = f"Forgotten: run {run_id}. Its branches, worktrees and records stay."

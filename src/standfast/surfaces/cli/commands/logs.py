@@ -120,7 +120,8 @@ def _print_last_words(context: Context, specs: list[Spec]) -> None:
         return
     words = watching.last_words(context.journal, specs[0])
     if words:
-        print(f"--- the end of what it said last\n{words}", flush=True)
+        shown = printable(words, keep_newlines=True)  # it may speak to the terminal
+        print(f"--- the end of what it said last\n{shown}", flush=True)
 
 
 def _goes_on(context: Context, specs: list[Spec], log: _Log) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from standfast.errors import NotARepository
+from standfast.errors import NotARepository, WrongUsage
 from standfast.protocol import ids
+from standfast.protocol.text import one_line
 from standfast.surfaces.cli import run_resuming, runs
 from standfast.surfaces.cli.lane_runs import seconds
 from standfast.surfaces.cli.screen import json_line
@@ -23,6 +25,19 @@ def configure(parser: Parser) -> None:
     parser.add_argument("lane", nargs="?", help="a lane that failed, to be tried once more")
     parser.add_argument("--wait-limit", type=seconds, metavar="2h",
                         help="how long to wait for a usage limit to end")  # fmt: skip
+    parser.add_argument("--cost-limit", type=_dollars, metavar="USD",
+                        help="what the run may cost in all, for this call")  # fmt: skip
+
+
+def _dollars(said: str) -> str:
+    """Without it a run that has cost as much as its plan allows could never go on."""
+    try:
+        found = Decimal(said)
+    except InvalidOperation:
+        found = Decimal(0)
+    if not (found.is_finite() and found > 0):
+        raise WrongUsage(f"`{one_line(said, 40)}` is no sum such as 20 or 7.50")
+    return str(found)
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
@@ -34,11 +49,19 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     wanted = [run_resuming.find(context, ids.run_id(named))] if named else (
         run_resuming.unfinished(context)
     )  # fmt: skip
+    if arguments.cost_limit is not None:
+        if not named:
+            raise WrongUsage("--cost-limit needs the run that it is for")
+        wanted = [each._replace(cost_usd=arguments.cost_limit) for each in wanted]
     asked = {
         each.run_id: run_resuming.lanes(each, arguments.lane) for each in wanted if arguments.lane
     }
     if not context.json:
-        print(run_resuming.told(context, wanted) if wanted else "Nothing was left in the middle.")
+        print(
+            run_resuming.told(context, wanted, asked)
+            if wanted
+            else "Nothing was left in the middle."
+        )
     if not wanted:
         if context.json:
             print(json_line({"runs": []}))

@@ -1,0 +1,78 @@
+"""Runs that people stop at odd moments: from outside, with real processes."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from effect_desk import until
+from run_worlds import Night, night
+from standfast.process import find_program
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Night:
+    return night(tmp_path)
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
+
+
+def slow_git(world: Night, word: str) -> tuple[str, Path, Path]:
+    """A PATH on which git waits for a file before it does *word*, and says that it does."""
+    folder, waits, go = world.top / "slow", world.top / "waits", world.top / "go"
+    folder.mkdir()
+    real = find_program("git", os.environ["PATH"])
+    text = f"""#!/bin/sh
+case " $* " in *" {word} "*)
+    echo x >> {waits}; until test -e {go}; do sleep 0.02; done;; esac
+exec {real} "$@"
+"""
+    (folder / "git").write_text(text, encoding="utf-8")
+    (folder / "git").chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}", waits, go
+
+
+@pytest.mark.req("RUN-05")
+def test_interrupt_between_two_commands_begins_no_further_one(world: Night) -> None:
+    tested = world.top / "tested"
+    plan = world.plan(f"test: 'echo x >> {tested}'\nlanes: {{a: Do a., b: Do b.}}\n")
+    world.agent("test $STANDFAST_LANE = a || until test -e go; do sleep 0.05; done")
+    path, waits, go = slow_git(world, "commit")
+    begun = world.start("run", plan, PATH=path)
+    until(waits.exists)  # what the agent of a left is being committed
+    begun.send_signal(signal.SIGINT)
+    until(lambda: not json.loads(world.call("ps", "--json").stdout)["effects"])  # b was ended
+    go.touch()
+    said, _ = begun.communicate(timeout=60)
+    assert begun.returncode == 130, said
+    assert "Go on: standfast resume plan" in said
+    assert lines(tested) == 1  # the baseline's
+    assert world.merged().total() == 0
+
+    world.agent()
+    assert world.call("resume").returncode == 0
+    assert world.merged().total() == 2
+    assert lines(tested) == 3
+
+
+@pytest.mark.req("RUN-11")
+def test_terminal_that_goes_away_changes_nothing_about_how_a_run_ended(world: Night) -> None:
+    """Where its end is no signal, or one that is ignored, every write to it is refused."""
+    go = world.top / "go"
+    world.agent(f"until test -e {go}; do sleep 0.02; done")
+    plan = world.plan("lanes: {a: Do a.}\n")
+    ours, theirs = os.openpty()
+    begun = subprocess.Popen(world.argv("run", plan), cwd=world.repo, env=world.environ,
+                             stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
+                             start_new_session=True)  # fmt: skip
+    os.close(theirs)
+    until(lambda: world.paid().total() == 1)
+    os.close(ours)
+    go.touch()
+    assert begun.wait() == 0
+    assert world.lanes("plan") == {"a": "done"}
