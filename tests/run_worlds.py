@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from effect_desk import until
 from lane_runs import build
 from standfast.journal.store import Journal
 
@@ -86,6 +87,16 @@ class Night:
             encoding="utf-8",
             start_new_session=True,
         )
+
+    def leave(self, plan: str) -> Path:
+        """A run is killed while its agent works, which goes on until this file is there."""
+        go = self.top / "go"
+        self.agent(f"until test -e {go}; do sleep 0.02; done")
+        begun = self.start("run", self.plan(plan))
+        until(lambda: self.paid().total() == 1)
+        begun.kill()
+        begun.communicate()
+        return go
 
     def git(self, *words: str) -> str:
         done = subprocess.run(

@@ -139,8 +139,8 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "run/rollback.py:_parents",
     ),
     "it looks at our own arguments or environment": (
-        "git/__init__.py:_refuse_options",
-        "git/armour.py:_until_value",
+        "git/verbs.py:refuse_options",
+        "git/verbs.py:_until_value",
         "git/armour.py:_absolute_only",
         "process/__init__.py:_environment",
         "process/__init__.py:find_program",

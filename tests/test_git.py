@@ -25,7 +25,7 @@ from standfast.errors import (
     UnsafePath,
     WrongUsage,
 )
-from standfast.git import Git, armour, checked_ref, durable_paths
+from standfast.git import Git, armour, checked_ref, durable_paths, verbs
 
 MESSAGE = "kept\n"
 
@@ -145,15 +145,15 @@ def test_no_verb_sets_off_the_trap(scene: Scene, trap: Trap) -> None:
 def test_every_verb_and_option_that_is_called_inert_is_tried() -> None:
     tried: dict[str, set[str]] = {}
     for verb, *rest in hostile_repos.INERT_CALLS:
-        assert armour.is_inert(verb, tuple(rest))
+        assert verbs.is_inert(verb, tuple(rest))
         found = {arg for arg in rest if arg.startswith("-")}
-        known = armour.INERT[verb]
+        known = verbs.INERT[verb]
         tried.setdefault(verb, set()).update(
             arg if arg in known else arg.partition("=")[0] + "=" for arg in found
         )
 
-    assert tried == {verb: set(options) for verb, options in armour.INERT.items()}
-    assert {call[0] for call in hostile_repos.INERT_CALLS} <= set(armour.READ_VERBS)
+    assert tried == {verb: set(options) for verb, options in verbs.INERT.items()}
+    assert {call[0] for call in hostile_repos.INERT_CALLS} <= set(verbs.READ_VERBS)
 
 
 def logging_git(folder: Path) -> tuple[Path, Path]:

@@ -9,7 +9,7 @@ import git_lanes
 from git_lanes import BRANCH, Repo
 from standfast import process
 from standfast.errors import ProgramTimedOut, UnsafePath
-from standfast.git import Git, armour, changes, held, names, snapshot, worktrees
+from standfast.git import Git, changes, held, names, snapshot, verbs, worktrees
 from standfast.lane_errors import InTheWay
 
 LARGE = process.OUTPUT_LIMIT + 4096
@@ -96,14 +96,14 @@ def test_only_what_cannot_take_long_is_called_hanging_after_a_minute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     door = git_lanes.build(tmp_path).door
-    verbs = {*armour.READ_VERBS, *armour.WRITE_VERBS}
-    assert {verb for verb in verbs if armour.patience_s(verb) < 3600} == {
+    known = {*verbs.READ_VERBS, *verbs.WRITE_VERBS}
+    assert {verb for verb in known if verbs.patience_s(verb) < 3600} == {
         "rev-parse",
         "symbolic-ref",
         "version",
     }
 
-    monkeypatch.setattr(armour, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(verbs, "PATIENCE_S", 0.0)
 
     assert door.head() is not None
     with pytest.raises(ProgramTimedOut):

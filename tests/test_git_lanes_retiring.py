@@ -114,20 +114,24 @@ def test_the_main_worktree_and_a_folder_that_is_none_stay(made: Repo, tmp_path: 
     assert reasons == ["it is the main worktree", "it is not a worktree of this repository"]
 
 
+def without_folder(made: Repo) -> str | None:
+    """Why a worktree that somebody moved away is kept."""
+    made.lane.rename(made.top / "away")
+    return worktrees.remove(made.door, made.lane)
+
+
 def test_a_worktree_that_somebody_deleted_is_forgotten_unless_something_is_staged(
     made: Repo,
 ) -> None:
     staged(made)
-    made.lane.rename(made.top / "away")
 
-    reason = worktrees.remove(made.door, made.lane)
+    reason = without_folder(made)
 
     assert reason is not None
     assert "staged" in reason
     (made.top / "away").rename(made.lane)
     made.git("reset", "-q", cwd=made.lane)
-    made.lane.rename(made.top / "away")
-    assert worktrees.remove(made.door, made.lane) is None
+    assert without_folder(made) is None
     assert made.git("worktree", "list", "--porcelain").count("worktree ") == 1
 
 
@@ -135,9 +139,8 @@ def test_a_worktree_that_somebody_deleted_is_kept_for_commits_that_no_branch_has
     made: Repo,
 ) -> None:
     detached(made)
-    made.lane.rename(made.top / "away")
 
-    reason = worktrees.remove(made.door, made.lane)
+    reason = without_folder(made)
 
     assert reason == "it has commits that no branch holds"
     assert made.git("worktree", "list", "--porcelain").count("worktree ") == 2

@@ -165,13 +165,7 @@ def test_reader_that_goes_away_ends_no_run(world: Night, more: list[str]) -> Non
 
 @pytest.mark.parametrize("retries", [0, 1])
 def test_work_that_somebody_removed_is_not_called_done(world: Night, retries: int) -> None:
-    go = world.top / "go"
-    world.agent(f"until test -e {go}; do sleep 0.02; done")
-    plan = world.plan(f"retries: {retries}\nlanes: {{a: Do a.}}\n")
-    begun = world.start("run", plan)
-    until(lambda: world.paid().total() == 1)
-    begun.kill()
-    begun.communicate()
+    go = world.leave(f"retries: {retries}\nlanes: {{a: Do a.}}\n")
     go.touch()
     until(lambda: not running(world))
     world.git("worktree", "remove", "--force", str(world.repo / ".worktrees/plan/P1/a"))
@@ -182,12 +176,7 @@ def test_work_that_somebody_removed_is_not_called_done(world: Night, retries: in
 
 
 def test_stop_while_nobody_took_it_on_is_over_when_it_is_resumed(world: Night) -> None:
-    go = world.top / "go"
-    world.agent(f"until test -e {go}; do sleep 0.02; done")
-    begun = world.start("run", world.plan("lanes: {a: Do a.}\n"))
-    until(lambda: world.paid().total() == 1)
-    begun.kill()
-    begun.communicate()
+    go = world.leave("lanes: {a: Do a.}\n")
     assert world.call("stop", "plan").returncode == 0
     go.touch()
     done = world.call("resume", "plan")
@@ -209,12 +198,7 @@ def test_lane_that_needs_somebody_still_says_so_when_nobody_runs_it(world: Night
 
 
 def test_run_that_was_cut_off_says_so_and_where_its_lanes_are(world: Night) -> None:
-    go = world.top / "go"
-    world.agent(f"until test -e {go}; do sleep 0.02; done")
-    begun = world.start("run", world.plan("lanes: {a: Do a., b: {task: Do b., after: a}}\n"))
-    until(lambda: world.paid().total() == 1)
-    begun.kill()
-    begun.communicate()
+    go = world.leave("lanes: {a: Do a., b: {task: Do b., after: a}}\n")
     head, _, first, second = world.call("status", "plan").stdout.splitlines()
     go.touch()
     assert head.startswith("plan: cut off")

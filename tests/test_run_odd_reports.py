@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from effect_desk import until
 from run_worlds import Night, night
 
 
@@ -134,12 +133,7 @@ def test_run_that_was_taken_back_is_done_again_only_when_it_is_named(world: Nigh
 
 
 def test_run_whose_agent_lives_on_is_not_forgotten(world: Night) -> None:
-    go = world.top / "go"
-    world.agent(f"until test -e {go}; do sleep 0.02; done")
-    begun = world.start("run", world.plan("lanes: {a: Do a.}\n"))
-    until(lambda: world.paid().total() == 1)
-    begun.kill()
-    begun.communicate()
+    world.leave("lanes: {a: Do a.}\n")
     refused = world.call("forget", "plan")
     assert refused.returncode == 118
     assert "still runs" in refused.stderr

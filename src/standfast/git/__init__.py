@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 from standfast import clock, process
 from standfast.errors import BadName, GitFailed, NotARepository, TooLarge, UnsafePath, WrongUsage
-from standfast.git import armour, pushing
+from standfast.git import armour, pushing, verbs
 from standfast.git.durable import durable_paths, sync_all
-from standfast.git.saying import clean, failure
+from standfast.git.saying import clean, entries, failure, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -200,7 +200,7 @@ class Git:
         self.make_durable(objects_since_ns=began_us * 1000)
         return said[1].decode()
 
-    def make_durable(self, *, objects_since_ns: int = 0) -> None:
+    def make_durable(self, *, objects_since_ns: int | None = 0) -> None:
         """Sync refs, logs, objects and the git directories themselves; see durable_paths."""
         own, common = self.git_directory(), self.common_directory()
         lately_ns = clock.now_us() * 1000 - _LATELY_NS
@@ -216,20 +216,20 @@ class Git:
         stdin: bytes = b"",
         take: Callable[[bytes], object] | None = None,
     ) -> process.Finished:
-        verb, rest = _known(args, armour.READ_VERBS)
-        if not armour.only_reads(verb, rest):
-            raise WrongUsage(f"git {verb} only reads as `git {verb} {armour.INERT_FORM[verb]}`")
-        argv = (verb, *armour.READ_VERBS[verb], *rest)
-        settings = armour.FIXED if armour.is_inert(verb, rest) else self._settings()
+        verb, rest = verbs.known(args, verbs.READ_VERBS)
+        if not verbs.only_reads(verb, rest):
+            raise WrongUsage(f"git {verb} only reads as `git {verb} {verbs.INERT_FORM[verb]}`")
+        argv = (verb, *verbs.READ_VERBS[verb], *rest)
+        settings = armour.FIXED if verbs.is_inert(verb, rest) else self._settings()
         return self._run(argv, settings, stdin=stdin, take=take, may_lock=False)
 
     def _change(self, args: Sequence[str], stdin: bytes = b"") -> process.Finished:
-        verb, rest = _known(args, armour.WRITE_VERBS)
-        _refuse_options(verb, rest)
+        verb, rest = verbs.known(args, verbs.WRITE_VERBS)
+        verbs.refuse_options(verb, rest)
         settings = {**self._settings(), **armour.DURABLE}
-        if verb not in armour.NEVER_INSIDE:
+        if verb not in verbs.NEVER_INSIDE:
             settings |= self._submodule_settings()
-        argv = (verb, *armour.WRITE_VERBS[verb], *rest)
+        argv = (verb, *verbs.WRITE_VERBS[verb], *rest)
         return self._run(argv, settings, stdin=stdin, may_lock=True)
 
     def _run(
@@ -249,12 +249,12 @@ class Git:
             cwd=self.directory,
             env=armour.surroundings(os.environ, settings, self.variables, may_lock=may_lock),
             stdin=stdin,
-            timeout_s=armour.patience_s(verb) if self.timeout_s is None else self.timeout_s,
-            output_limit=armour.output_limit(verb),
+            timeout_s=verbs.patience_s(verb) if self.timeout_s is None else self.timeout_s,
+            output_limit=verbs.output_limit(verb),
             take=take,
         )
         if done.truncated:
-            raise TooLarge(f"git {verb} printed more than {armour.output_limit(verb)} bytes")
+            raise TooLarge(f"git {verb} printed more than {verbs.output_limit(verb)} bytes")
         return done
 
     def _checked(self, done: process.Finished) -> process.Finished:
@@ -363,37 +363,6 @@ def checked_ref(ref: str) -> str:
     if not ref or ref.startswith("-") or any(ord(char) < 32 or ord(char) == 127 for char in ref):  # noqa: PLR2004  # ASCII's control characters
         raise BadName(f"not a name of a branch, tag or commit: {ref!r:.80}")
     return ref
-
-
-def _known(args: Sequence[str], verbs: Mapping[str, object]) -> tuple[str, tuple[str, ...]]:
-    verb, *rest = args or ("",)
-    if verb not in verbs:
-        raise WrongUsage(f"git {verb!r:.40} is not one of the verbs that are called here")
-    return verb, tuple(rest)
-
-
-def _refuse_options(verb: str, rest: Sequence[str]) -> None:
-    pattern = armour.REFUSED_OPTIONS.get(verb)
-    for arg in rest:
-        if arg == "--":
-            return
-        if pattern is not None and pattern.fullmatch(arg):
-            raise WrongUsage(f"git {verb} is not called with {arg!r:.40} here")
-
-
-def entries(output: bytes) -> Iterator[tuple[list[str], str]]:
-    """Take `facts TAB name NUL` apart, as ls-tree and ls-files print it."""
-    for record in names(output):
-        facts, _, name = record.partition("\t")
-        yield facts.split(" "), name
-
-
-def names(output: bytes) -> Iterator[str]:
-    """Each name that git printed with a NUL behind it; a long listing is not held once more."""
-    begin = 0
-    while (end := output.find(b"\0", begin)) >= 0:
-        yield os.fsdecode(output[begin:end])
-        begin = end + 1
 
 
 def _included(listed: Iterable[tuple[Path, str, str]], *sections: str) -> Iterator[Path]:

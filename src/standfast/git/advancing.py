@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _REBASES = ("rebase-merge/head-name", "rebase-apply/head-name")
 _WORDS = "standfast: fast-forward"
-_NEVER_NS = 2**63
 
 
 def advance(git: Git, branch: str, old: str, new: str) -> None:
@@ -133,7 +132,7 @@ def _settle(git: Git, branch: str, doors: list[Git]) -> None:
     for door in doors:
         forwarding.clear((door.git_directory() / "HEAD.lock",), str(door.directory))
     for door in doors or [git]:
-        door.make_durable(objects_since_ns=_NEVER_NS)
+        door.make_durable(objects_since_ns=None)
 
 
 def _objects(git: Git, old: str, new: str) -> list[str]:

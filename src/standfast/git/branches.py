@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from standfast.git import Git
 
 _HEADS = "refs/heads/"
-_NEVER_NS = 2**63
 
 
 def heads(git: Git, *names: str) -> dict[str, str]:
@@ -61,7 +60,7 @@ def delete_merged(git: Git, branch: str, base: str) -> bool:
         return False  # another git is at it
     if at is not None and not _delete(git, branch, at):
         return False
-    git.make_durable(objects_since_ns=_NEVER_NS)
+    git.make_durable(objects_since_ns=None)
     return True
 
 

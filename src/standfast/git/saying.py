@@ -1,12 +1,14 @@
-"""What git says when it says no, in our terms: one reason, and nothing that steers a terminal."""
+"""What git says, taken apart: its lists of names, and when it says no, the reason in our terms."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from standfast.errors import GitFailed, NotARepository
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from standfast import process
@@ -42,3 +44,18 @@ def clean(output: bytes) -> str:
     """Replace what could steer a terminal."""
     text = output.decode("utf-8", "replace")
     return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
+
+
+def entries(output: bytes) -> Iterator[tuple[list[str], str]]:
+    """Take `facts TAB name NUL` apart, as ls-tree and ls-files print it."""
+    for record in names(output):
+        facts, _, name = record.partition("\t")
+        yield facts.split(" "), name
+
+
+def names(output: bytes) -> Iterator[str]:
+    """Each name that git printed with a NUL behind it; a long listing is not held once more."""
+    begin = 0
+    while (end := output.find(b"\0", begin)) >= 0:
+        yield os.fsdecode(output[begin:end])
+        begin = end + 1

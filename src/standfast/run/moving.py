@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 def move(work: Work, old: str, new: str) -> None:
     """Take branch and worktree from *old* to *new*; called again after a death, it finishes."""
     git, ref = work.git, f"refs/heads/{work.spec.branch}"
-    began_ns = clock.now_us() * 1000
     if not os.path.lexists(os.path.join(work.spec.worktree, ".git")):
         if old != new:
             git.write("update-ref", ref, new, old)
-            git.make_durable(objects_since_ns=began_ns)
+            git.make_durable(objects_since_ns=None)
         return
     tree = work.tree
     if tree.branch() != work.spec.branch:
@@ -35,7 +34,7 @@ def move(work: Work, old: str, new: str) -> None:
         return
     _keep(work, tree, old, new)
     tree.write("reset", "--hard", "--quiet", new)
-    tree.make_durable(objects_since_ns=began_ns)
+    tree.make_durable(objects_since_ns=None)
 
 
 def _keep(work: Work, tree: Git, old: str, new: str) -> None:
@@ -74,7 +73,7 @@ class Kept(NamedTuple):
 
 def set_aside(work: Work, head: str) -> Kept | None:
     """Leave nothing but *head* in the worktree; what else is there goes under a ref first."""
-    tree, began_ns = work.tree, clock.now_us() * 1000
+    tree = work.tree
     free_of_locks(work, tree)
     with tempfile.TemporaryDirectory(prefix="standfast-") as scratch:
         taken = snapshot.take(tree, head, Path(scratch))
@@ -91,5 +90,5 @@ def set_aside(work: Work, head: str) -> Kept | None:
     over = [(name, entry) for name, entry in taken.files.items() if name not in wanted]
     over = [each for each in over if each[0] not in work.spare]
     snapshot.remove_kept(Path(work.spec.worktree), over, tree.object_format())
-    tree.make_durable(objects_since_ns=began_ns)
+    tree.make_durable(objects_since_ns=None)
     return Kept(ref, tuple(sorted(names)))
