@@ -65,7 +65,7 @@ def leave_objects(repo: Path, number: int) -> None:
         data = b"blob 4\0%04d" % each
         name = hashlib.sha1(data).hexdigest()
         path = repo / ".git" / "objects" / name[:2] / name[2:]
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(zlib.compress(data))
 
 
