@@ -83,8 +83,24 @@ def test_a_session_is_gone_on_with_where_there_is_one() -> None:
         "claude", "codex", "gemini", "opencode",
     ]  # fmt: skip
     assert runners.can_resume(own._replace(resume=("agent", "{session}")))
-    assert runners.takes_script(KNOWN["shell"])
-    assert not runners.takes_script(own)
+
+
+@pytest.mark.req("SEC-03")
+@pytest.mark.parametrize(
+    ("name", "command", "is_script"),
+    [
+        ("shell", ("/bin/sh", "{prompt}"), True),
+        ("shell", ("env", "-i", "bash", "{prompt}"), True),
+        ("strict", ("/usr/bin/bash", "-eu", "{prompt}"), True),
+        ("piped", ("zsh",), True),
+        ("mine", ("agent", "{prompt}"), False),
+        ("mine", ("sh", "-c", "agent < $STANDFAST_PROMPT"), False),
+    ],
+)
+def test_what_runs_a_task_as_commands_is_known(
+    name: str, command: tuple[str, ...], *, is_script: bool
+) -> None:
+    assert runners.takes_script(Runner(name, "shell", command)) == is_script
 
 
 @pytest.mark.req("RUN-10")

@@ -51,8 +51,13 @@ def append(path: str, entry: Mapping[str, object]) -> None:
         disk.sync_folder(os.path.dirname(path))
 
 
+def missing_in(entry: Mapping[str, object]) -> list[str]:
+    """What every entry has and this one has not: the log lies where anybody can write to it."""
+    return [name for name in NEEDED if not isinstance(entry.get(name), str)]
+
+
 def _line(entry: Mapping[str, object]) -> str:
-    missing = [name for name in NEEDED if not isinstance(entry.get(name), str)]
+    missing = missing_in(entry)
     if missing:
         raise BadCheckpoint(f"an entry of the run log needs {', '.join(missing)}")
     if entry["status"] not in STATUSES:

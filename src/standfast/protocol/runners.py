@@ -75,6 +75,7 @@ KNOWN: Mapping[str, Runner] = {
     SHELL: Runner(SHELL, SHELL, ("/bin/sh", "{prompt}")),
 }
 CHOOSES_SESSION = (CLAUDE, GEMINI)  # they take an id of ours; the others tell theirs
+_SHELLS = frozenset({"bash", "dash", "fish", "ksh", "mksh", "sh", "zsh"})
 HAVE_SESSIONS = (CLAUDE, CODEX, GEMINI, OPENCODE)
 
 
@@ -122,8 +123,16 @@ def can_resume(runner: Runner) -> bool:
 
 
 def takes_script(runner: Runner) -> bool:
-    """Whether it runs the task's own words as commands: no word of ours may stand among them."""
-    return runner.kind == SHELL and runner.command == KNOWN[SHELL].command
+    """Whether it runs the task's own words as commands: no word of ours may stand among them.
+
+    So does what somebody set in the place of `shell`, and a shell that gets the prompt as its file
+    or, where it gets nothing else, as its input.
+    """
+    if runner.kind != SHELL:
+        return False
+    program, *rest = runner.command
+    is_shell = program.rpartition("/")[2] in _SHELLS
+    return runner.name == SHELL or (is_shell and (not rest or "{prompt}" in rest))
 
 
 def _client(kind: str) -> Client:

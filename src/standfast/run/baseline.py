@@ -81,8 +81,12 @@ def _check(work: Work) -> None:
     make_room(mine)
     is_new = not os.path.lexists(mine.spec.worktree)
     worktrees.add(mine.git, mine.spec.worktree, mine.spec.branch, base)
-    _refuse(mine, known.number, "setup", _prepared(mine, known, is_new=is_new))
-    _refuse(mine, known.number, "the test command", _tested(mine, known.number))
+    if mine.spec.is_prepared:
+        log(mine, "setup_start", cmd=mine.spec.setup or None)
+        _refuse(mine, known.number, "setup", _prepared(mine, known, is_new=is_new))
+    if mine.spec.test:
+        log(mine, "test_start", cmd=mine.spec.test)
+        _refuse(mine, known.number, "the test command", _tested(mine, known.number))
     with work.journal.writing() as tx:
         step(work, tx, lane_steps.TESTS, known.number, lane_steps.OK, {"base": base})
     _clear(mine)
@@ -105,8 +109,6 @@ def _step(work: Work, name: str) -> lane_steps.Step | None:
 def _prepared(work: Work, tried: lane_steps.Step, *, is_new: bool) -> str | None:
     """As every lane is, once a try; what that leaves behind is known when the worktree goes."""
     known = _step(work, lane_steps.SETUP)
-    if not work.spec.is_prepared:
-        return None
     is_ours = known is not None and known.seq > tried.seq and not is_new
     if is_ours and known is not None and known.state == lane_steps.OK:
         return None
@@ -124,8 +126,6 @@ def _prepared(work: Work, tried: lane_steps.Step, *, is_new: bool) -> str | None
 
 def _tested(work: Work, number: int) -> str | None:
     line = work.spec.test
-    if not line:
-        return None
     made = order(work, lane_steps.TESTS, number, ("sh", "-c", line), {})
     ended = see_to(work, Effect(made, "tests", repeatable=True))
     if ended is None or ended.is_ok:

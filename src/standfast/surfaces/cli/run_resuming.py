@@ -20,6 +20,7 @@ from standfast.surfaces.cli import doubts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Sized
 
+    from standfast.effects.orphans import Left
     from standfast.protocol.lane_spec import Spec
     from standfast.protocol.schedule import Name
     from standfast.surfaces.cli.context import Context
@@ -88,16 +89,41 @@ def _of_lanes(run_id: str, specs: Sequence[Spec]) -> Run:
 
 def told(context: Context, wanted: Sequence[Run], asked: Mapping[str, Sequence[Name]]) -> str:
     """What was found, before anything is done about it."""
-    rows = [row for run in wanted for row in _rows(context, run, asked.get(run.run_id, ()))]
-    own = tuple(f"lane/{run.run_id}/" for run in wanted)
-    left = [each for each in orphans.every(context.journal) if each.key.startswith(own)]
+    rows, left = _looked_at(context, wanted, asked)
     counted = Counter(each.state for each in left)
     commands = ", ".join(f"{number} {state}" for state, number in counted.items())
     head = f"Looked at {_many(wanted, 'run')}, {_many(rows, 'lane')}, {_many(left, 'command')}"
-    parts = [f"{head}{f' ({commands})' if commands else ''}.", context.screen.table(rows, ("",))]
-    if any(_is_asked(context, each.key) for each in left if each.state == orphans.IN_DOUBT):
+    shown = [(f"  {lane}", was, following) for lane, was, following in rows]
+    parts = [f"{head}{f' ({commands})' if commands else ''}.", context.screen.table(shown, ("",))]
+    if _in_doubt(context, left):
         parts.append(doubts.HINT)
     return "\n".join(part for part in parts if part)
+
+
+def as_json(
+    context: Context, wanted: Sequence[Run], asked: Mapping[str, Sequence[Name]]
+) -> dict[str, object]:
+    """The same for programs."""
+    rows, left = _looked_at(context, wanted, asked)
+    lanes = [{"lane": lane, "was": was, "next": following} for lane, was, following in rows]
+    commands = [{"key": each.key, "state": each.state} for each in left]
+    found = {"lanes": lanes, "commands": commands, "in_doubt": _in_doubt(context, left)}
+    return {"runs": [run.run_id for run in wanted], **found}
+
+
+def _looked_at(
+    context: Context, wanted: Sequence[Run], asked: Mapping[str, Sequence[Name]]
+) -> tuple[list[tuple[str, str, str]], list[Left]]:
+    """The lanes of these runs, how they stand and what comes next; commands that were left."""
+    rows = [row for run in wanted for row in _rows(context, run, asked.get(run.run_id, ()))]
+    own = tuple(f"lane/{run.run_id}/" for run in wanted)
+    return rows, [each for each in orphans.every(context.journal) if each.key.startswith(own)]
+
+
+def _in_doubt(context: Context, left: Sequence[Left]) -> list[str]:
+    """Commands of which only a person can say whether they happened."""
+    doubtful = [each.key for each in left if each.state == orphans.IN_DOUBT]
+    return [key for key in doubtful if _is_asked(context, key)]
 
 
 def _many(found: Sized, what: str) -> str:
@@ -114,7 +140,7 @@ def _rows(context: Context, run: Run, asked: Sequence[Name]) -> Iterable[tuple[s
         spec = lane_steps.find(context.journal, (run.run_id, *name))
         if spec is not None:
             found = _found(context, spec, is_asked=name in asked)
-            yield (f"  {run.run_id}/{'/'.join(name)}", *found)
+            yield (f"{run.run_id}/{'/'.join(name)}", *found)
 
 
 def _found(context: Context, spec: Spec, *, is_asked: bool) -> tuple[str, str]:

@@ -68,6 +68,16 @@ class Watch:
             Said(clock.now_us(), run.run_id, (spec.phase, spec.lane), words)
         )
 
+    def teller_at_once(self, run: Run) -> Callable[[Spec, str], None]:
+        """The same for what comes before any lane: nobody looks at the queue then."""
+        tell = self.teller(run)
+
+        def told(spec: Spec, words: str) -> None:
+            tell(spec, words)
+            self._print()
+
+        return told
+
     def say(self, run: Run) -> Callable[[str], None]:
         """What is said of a whole run."""
         return lambda words: self._said.put(Said(clock.now_us(), run.run_id, ("-", "-"), words))

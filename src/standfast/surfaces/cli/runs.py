@@ -74,7 +74,8 @@ def take_on(
     run_summary.tell(context, goings, outcomes)
     if engine.was_interrupted:
         raise KeyboardInterrupt
-    return max(STATUSES[outcome] for outcome in outcomes.values())
+    worst = next(outcome for outcome in Outcome if outcome in outcomes.values())
+    return STATUSES[worst]
 
 
 def _leave(context: Context) -> None:
@@ -88,7 +89,7 @@ def _first(context: Context, goings: Sequence[Going], watch: Watch) -> None:
     """The baseline of each; where there are several, one that fails takes no other along."""
     for going in goings:
         try:
-            baseline.check(going, workers.worker(context, watch.teller(going.run)))
+            baseline.check(going, workers.worker(context, watch.teller_at_once(going.run)))
         except LaneEnded:
             going.stop()
         except StandfastError as error:

@@ -91,13 +91,16 @@ class _Log:
             return []
         try:
             size = os.fstat(fd).st_size
-            start = max(self._offset, size - _MOST)
+            known = self._offset if self._offset <= size else 0  # else it was cut short
+            start = max(known, size - _MOST)
             data = os.pread(fd, _MOST, start)
         finally:
             os.close(fd)
         whole = data[: data.rfind(b"\n") + 1]
         self._offset = start + len(whole)
-        found = run_log.read_tail(whole, _MOST).entries
+        found = [
+            each for each in run_log.read_tail(whole, _MOST).entries if not run_log.missing_in(each)
+        ]
         return [each for each in found if (each["phase"], each["lane"]) in self._lanes]
 
 

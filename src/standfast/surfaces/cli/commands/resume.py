@@ -56,14 +56,12 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     asked = {
         each.run_id: run_resuming.lanes(each, arguments.lane) for each in wanted if arguments.lane
     }
-    if not context.json:
-        print(
-            run_resuming.told(context, wanted, asked)
-            if wanted
-            else "Nothing was left in the middle."
-        )
+    if context.json:
+        print(json_line(run_resuming.as_json(context, wanted, asked)), flush=True)
+    elif wanted:
+        print(run_resuming.told(context, wanted, asked))
+    else:
+        print("Nothing was left in the middle.")
     if not wanted:
-        if context.json:
-            print(json_line({"runs": []}))
         return 0
     return runs.take_on(context, wanted, asked, wait_s=arguments.wait_limit)

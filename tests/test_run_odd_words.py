@@ -1,0 +1,91 @@
+"""What programs and scripts are told of runs, and what they leave in a run's log: from outside."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from run_worlds import Night, night
+from test_run_limits import claude_like
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Night:
+    return night(tmp_path)
+
+
+@pytest.mark.req("RUN-07")
+def test_of_several_runs_the_worst_gives_the_status(world: Night) -> None:
+    """A script that hears `parked` comes back later; one of these runs waits for a person."""
+    claude_like(world, 'test "$STANDFAST_RUN_ID" != bad || exit 3')
+    one = "limits: {lanes: 1, cost_usd: 0.5}\nlanes: {a: Do a., b: Do b.}\n"
+    assert world.call("run", world.plan(one, "dear.yaml")).returncode == 116
+    bad = world.plan("retries: 0\nlanes: {a: Do a.}\n", "bad.yaml")
+    assert world.call("run", bad).returncode == 1
+
+    done = world.call("resume")
+
+    assert "dear" in done.stdout
+    assert "bad" in done.stdout
+    assert done.returncode == 1
+
+
+@pytest.mark.req("RUN-07")
+def test_programs_are_told_what_was_found(world: Night) -> None:
+    world.leave("lanes: {a: Do a., b: {task: Do b., after: a}}\n").touch()
+
+    lines = world.call("resume", "--json").stdout.splitlines()
+    found = json.loads(lines[0])
+
+    assert (found["runs"], found["in_doubt"]) == (["plan"], [])
+    assert [each["lane"] for each in found["lanes"]] == ["plan/P1/a", "plan/P1/b"]
+    assert found["lanes"][1] == {
+        "lane": "plan/P1/b", "was": "not begun", "next": "next: see whether it can begin",
+    }  # fmt: skip
+    assert json.loads(world.call("resume", "--json").stdout)["runs"] == []
+
+
+@pytest.mark.req("RUN-05")
+def test_setup_that_takes_long_is_told_while_it_runs(world: Night) -> None:
+    go = world.top / "go"
+    plan = world.plan(f"setup: until test -e {go}; do sleep 0.02; done\nlanes: {{a: Do a.}}\n")
+    begun = world.start("run", plan)
+    assert begun.stdout is not None
+    first = begun.stdout.readline()
+    assert not go.exists()
+    go.touch()
+    assert "setup_start" in first
+    assert begun.wait() == 0, begun.communicate()
+    begun.communicate()
+
+
+def test_lines_of_others_in_a_log_are_passed_over(world: Night) -> None:
+    """It lies in the repository: anybody can write to it."""
+    assert world.call("run", world.plan("lanes: {a: Do a.}\n")).returncode == 0
+    before = world.call("logs", "plan").stdout
+    log = world.repo / ".claude/ai-dev-kit/run-logs/plan.jsonl"
+    with log.open("a", encoding="utf-8") as file:
+        file.write('{}\n{"phase": [], "lane": {}}\n{"phase": "P1", "lane": "a"}\n[1]\nno\n')
+
+    after = world.call("logs", "plan")
+
+    assert (after.returncode, after.stdout) == (0, before), after.stderr
+
+
+@pytest.mark.req("SEC-03")
+@pytest.mark.parametrize("name", ["shell", "strict"])
+def test_commands_of_a_plan_are_not_run_by_a_shell_of_ones_own_either(
+    world: Night, name: str
+) -> None:
+    world.settings(f'  {name}:\n    command: [bash, -eu, "{{prompt}}"]\n')
+    wrong = world.top / "wrong"
+    plan = world.plan(f"runner: {name}\nlanes: {{a: touch {wrong}}}\n", trusted=False)
+
+    done = world.call("run", plan)
+
+    assert done.returncode != 0
+    assert f"touch {wrong}" in done.stderr
+    assert not wrong.exists()
+    assert world.call("plan", "trust", plan, "--yes").returncode == 0
+    assert world.call("run", plan).returncode == 0
+    assert wrong.exists()
