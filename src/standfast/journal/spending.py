@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from standfast.protocol.spending import Spent
 
 _KINDS = ("effect.ended", "effect.settled")
-_BETWEEN = (
-    "SELECT value FROM cells WHERE (key >= ? AND key < ?) OR (key >= ? AND key < ?) ORDER BY seq"
-)
+# Only what counts: a record also holds the last words of its command, and there may be thousands.
+_BETWEEN = """
+SELECT json_object('seconds', value -> 'seconds', 'report', value -> 'report') FROM cells
+WHERE (key >= ? AND key < ?) OR (key >= ? AND key < ?) ORDER BY seq
+"""
 
 
 def spent(journal: Journal, *names: str) -> Spent:

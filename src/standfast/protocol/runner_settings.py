@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast.lane_errors import UnknownRunner
-from standfast.protocol import ids
+from standfast.protocol import durations, ids
 from standfast.protocol.runners import KINDS, KNOWN, SHELL, Runner
 from standfast.protocol.text import one_line
 
@@ -20,9 +20,6 @@ KEYS = ("kind", "command", "resume", "env", "time")
 MOST_RUNNERS = 100
 MOST_WORDS = 200
 LONGEST_WORD = 8 * 1024
-LONGEST_TIME_S = 7 * 24 * 3600
-_MOST_DIGITS = 7
-_UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
 def check(said: object) -> dict[str, Runner]:
@@ -104,10 +101,7 @@ def _env(name: str, given: object) -> dict[str, str]:
 def _time(name: str, given: object) -> float | None:
     if given is None:
         return None
-    text = str(given) if isinstance(given, int | str) and not isinstance(given, bool) else ""
-    number, unit = (text[:-1], text[-1:]) if text[-1:] in _UNITS else (text, "s")
-    is_number = number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS
-    seconds = int(number) * _UNITS[unit] if is_number else 0
-    if not 0 < seconds <= LONGEST_TIME_S:
+    found = durations.seconds(given)
+    if found is None:
         raise ValueError(f"`{name}`: `time` is said as 45s, 90m or 2h, at most 168h")
-    return float(seconds)
+    return found

@@ -16,7 +16,7 @@ from standfast.journal import checkpoints as recorded
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import LaneBlocked, LaneChanged
 from standfast.protocol import checkpoint_hints as hinted
-from standfast.protocol import ids, lane_spec
+from standfast.protocol import durations, ids, lane_spec
 from standfast.protocol.lane_spec import Spec, Task
 from standfast.protocol.text import printable
 from standfast.redact import redact
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _LINES = ("runner", "test", "pr", "pr_probe")
 _GIVEN = (*_LINES, "retries", "base", "branch", "merge", "time_s")
-_UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
 def configure(parser: Parser) -> None:
@@ -59,13 +58,8 @@ def configure(parser: Parser) -> None:
 
 def seconds(said: str) -> float:
     """A time such as `90s`, `45m`, `2h` or plain seconds."""
-    unit = _UNITS.get(said[-1:], 1)
-    number = said[:-1] if said[-1:] in _UNITS else said
-    try:
-        found = float(number) * unit
-    except ValueError:
-        found = 0.0
-    if not 0 < found <= 7 * 24 * 3600:  # a week
+    found = durations.seconds(said)
+    if found is None:
         raise WrongUsage(f"`{said}` is no time such as 90s, 45m or 2h")
     return found
 

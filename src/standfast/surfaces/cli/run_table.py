@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
@@ -51,9 +52,10 @@ def draw(goings: Sequence[Going], height: int, width: int) -> RenderableType:
     for going in goings:
         parts.append(_title(going))
         few = len(going.lanes) <= room
-        shown = list(rows(going.journal, going.run, going.lanes, all_lanes=few))
+        every = rows(going.journal, going.run, going.lanes, all_lanes=few)
+        shown = list(islice(every, room))
         states = [row.state for row in shown]
-        parts.append(_table([row.cells() for row in shown[:room]], states, width))
+        parts.append(_table([row.cells() for row in shown], states, width))
     return Group(*parts)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from standfast import config
 from standfast.protocol import runner_permissions, runners
 from standfast.protocol.runner_words import LATEST_S, LONGEST_NAME, LONGEST_WORDS
-from standfast.protocol.runners import KINDS, KNOWN, Call
+from standfast.protocol.runners import KINDS, KNOWN, SHELL, Call
 from standfast.run import runners as found
 from standfast.testing.fuzz.target import Target, answered, folder, must, text_of
 
@@ -48,6 +48,7 @@ def _configured(data: bytes) -> None:
         must(runner.kind in KINDS and runner.command, "a runner that runs nothing")
         must(runner.time_s is None or runner.time_s > 0, "a time that is none")
         must(all("\0" not in word for word in runner.command), "a word that no program takes")
+        must(runner.kind == SHELL or not runners.takes_script(runner), "a client that is a shell")
         runner_permissions.judge(runner, [])
 
 
