@@ -64,9 +64,11 @@ class Night:
     def argv(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "standfast", *words]
 
-    def call(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    def call(
+        self, *words: str, python: Path | None = None, **env: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            self.argv(*words),
+            [str(python or sys.executable), *self.argv(*words)[1:]],
             cwd=self.repo,
             env={**self.environ, **env},
             stdin=subprocess.DEVNULL,

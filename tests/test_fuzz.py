@@ -33,7 +33,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "effects/folder.py:Folder.read_exit",
         "journal/runs.py:_read",
         "protocol/schedule.py:named",
-        "run/notifying.py:Notifier.tell",
+        "run/notifying.py:Notifier._tell",
         "effects/folder.py:Folder.read_order",
         "effects/orphans.py:supervisors",
         "effects/streams.py:_tail",

@@ -114,7 +114,7 @@ def _begin(
         disk.make_folder(folder.path)
         sup = folder.take(SUP)
     except OSError as error:
-        raise NotBegun(f"`{order.key}` could not be begun: {error.strerror}") from error
+        raise _not_begun(order, error) from error
     if sup is None:
         return None
     try:
@@ -124,8 +124,14 @@ def _begin(
         journal.append("effect.intended", told, author)
         folder.write_order(order)
         return _spawn(folder, sup)
+    except OSError as error:  # no room for another process, or an interpreter that is gone
+        raise _not_begun(order, error) from error
     finally:
         os.close(sup)
+
+
+def _not_begun(order: Order, error: OSError) -> NotBegun:
+    return NotBegun(f"`{order.key}` could not be begun: {error.strerror}")
 
 
 def _spawn(folder: Folder, sup: int) -> subprocess.Popen[bytes]:

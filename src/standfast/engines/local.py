@@ -70,7 +70,11 @@ class Engine:
         return goes_on
 
     def _take_on(self, run: Going, name: Name) -> None:
-        self._ended.put((run, name, run.take_on(name)))
+        lane = Lane(State.NEEDS, why="a bug in Standfast: its thread ended")
+        try:
+            lane = run.take_on(name)
+        finally:
+            self._ended.put((run, name, lane))  # else the run would wait for it for ever
 
     def _wait(self) -> None:
         """For the next lane that ends, or a moment: stops, limits and timers are looked at then."""

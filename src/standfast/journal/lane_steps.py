@@ -134,7 +134,7 @@ def last_number(journal: Journal, spec: Spec, step: str) -> int:
 
 
 def last_seq(journal: Journal, names: Sequence[str]) -> int:
-    """The newest word about a lane, of its steps and of its stages."""
+    """The newest word about a lane, or all of a run, of steps and of stages."""
     lane = "/".join(names)
     found = journal.query(
         "SELECT max(seq) FROM cells WHERE (key >= ? AND key < ?) OR (key >= ? AND key < ?)",

@@ -191,9 +191,8 @@ class Going:
         event = _EVENTS.get(lane.state)
         if event is None:
             return
-        names = (self.run.run_id, *name)
-        seq = lane_steps.last_seq(journal, names)
-        self._around.notifier.tell(journal, event, "/".join(names), seq, lane.why)
+        where = "/".join((self.run.run_id, *name))
+        self._around.notifier.tell(journal, event, where, lane.why)
 
     @property
     def is_done(self) -> bool:
@@ -241,9 +240,7 @@ class Going:
         elif found is Outcome.STOPPED and self._is_limited and not self._is_ended:
             found = Outcome.PARKED
         if found in (Outcome.DONE, Outcome.FAILED, Outcome.NEEDS):
-            seq = max(lane_steps.last_seq(self.journal, (self.run.run_id, *name))
-                      for name in self.lanes)  # fmt: skip
-            self._around.notifier.tell(self.journal, FINISHED, self.run.run_id, seq, found)
+            self._around.notifier.tell(self.journal, FINISHED, self.run.run_id, found)
         return found
 
 

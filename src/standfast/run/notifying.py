@@ -12,6 +12,7 @@ from standfast.effects import door
 from standfast.effects.folder import Order
 from standfast.effects.settling import answer
 from standfast.errors import StandfastError
+from standfast.journal import lane_steps
 from standfast.protocol.effects import Verdict
 
 if TYPE_CHECKING:
@@ -32,10 +33,16 @@ class Notifier:
         self._environ = environ
         self._author = author
 
-    def tell(self, journal: Journal, event: str, where: str, seq: int, words: str) -> None:
-        """Call the command for what was recorded as *seq*, if that was not done before."""
+    def tell(self, journal: Journal, event: str, where: str, words: str) -> None:
+        """Call the command for what was recorded last of a run or a lane, if it was not yet."""
         if not self._line:
             return
+        try:
+            self._tell(journal, self._line, event, where, words)
+        except (StandfastError, OSError):
+            return  # a notification that cannot be sent stops no run
+
+    def _tell(self, journal: Journal, line: str, event: str, where: str, words: str) -> None:
         run_id, _, lane = where.partition("/")
         said = {
             "STANDFAST_EVENT": event,
@@ -44,15 +51,12 @@ class Notifier:
             "STANDFAST_TEXT": words,
         }
         order = Order(
-            key=f"notify/{where}/{event}/{seq}",
-            argv=("sh", "-c", self._line),
+            key=f"notify/{where}/{event}/{lane_steps.last_seq(journal, (where,))}",
+            argv=("sh", "-c", line),
             cwd="/",
             env={**self._environ, **said},
             timeout_s=_TIME_S,
         )
-        try:
-            outcome = door.run(journal, order, self._author, kind="notify")
-            if outcome.is_in_doubt:
-                answer(journal, order.key, Verdict.DONE, self._author, by="policy")
-        except StandfastError:
-            return  # a notification that cannot be sent stops no run
+        outcome = door.run(journal, order, self._author, kind="notify")
+        if outcome.is_in_doubt:
+            answer(journal, order.key, Verdict.DONE, self._author, by="policy")
