@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from standfast.errors import BadCheckpoint, StandfastError
+from standfast.errors import BadCheckpoint, DiskFailed, StandfastError
 from standfast.files import run_log
 
 ENTRY = {
@@ -121,6 +121,12 @@ def test_log_that_is_no_file_is_refused_without_waiting(log: str, make: object) 
 def write_for_ever(path: str, name: str) -> None:
     for number in range(10**9):
         run_log.append(path, {**ENTRY, "event": f"{name}-{number}"})
+
+
+def test_log_whose_folder_cannot_be_made_is_an_error_that_can_be_told(tmp_path: Path) -> None:
+    """Whoever logs goes on: that catches errors of ours and no others."""
+    with pytest.raises(DiskFailed, match="File name too long"):
+        run_log.append(str(tmp_path / ("x" * 300) / "r.jsonl"), ENTRY)
 
 
 @pytest.mark.req("CKP-10")

@@ -84,6 +84,9 @@ def make_folders_beneath(root: str, relative: str) -> None:
             sync_fd(parent)
         except FileExistsError:
             pass
+        except OSError as error:
+            error.filename = os.path.join(root, *parts[:count])  # not the last of its names alone
+            raise
         finally:
             os.close(parent)
 

@@ -34,21 +34,32 @@ class Tail(NamedTuple):
 def append(path: str, entry: Mapping[str, object]) -> None:
     """Add one entry, durably, in one write: other writers' lines stand whole beside it."""
     line = f"{_line(entry)}\n".encode()
+    try:
+        _append(path, line)
+    except OSError as error:
+        raise disk.disk_error(error, path) from error
+
+
+def _append(path: str, line: bytes) -> None:
     new = not os.path.lexists(path)
     disk.make_folder(os.path.dirname(path))
-    try:
-        fd = disk.open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
-    except OSError as error:
-        raise UnsafePath(f"the run log cannot be opened: {error.strerror}", file=path) from error
+    fd = _open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     try:
         disk.write_all(fd, line if _ends_whole(fd) else b"\n" + line)
         disk.sync_fd(fd)
-    except OSError as error:
-        raise disk.disk_error(error, path) from error
     finally:
         os.close(fd)
     if new:
         disk.sync_folder(os.path.dirname(path))
+
+
+def _open(path: str, flags: int = os.O_RDONLY) -> int:
+    try:
+        return disk.open_regular(path, flags)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UnsafePath(f"the run log cannot be opened: {error.strerror}", file=path) from error
 
 
 def missing_in(entry: Mapping[str, object]) -> list[str]:
@@ -73,11 +84,9 @@ def _ends_whole(fd: int) -> bool:
 def tail(path: str, count: int) -> Tail:
     """The last entries; no log is an empty one. Only the end of a long log is looked at."""
     try:
-        fd = disk.open_regular(path)
+        fd = _open(path)
     except FileNotFoundError:
         return Tail()
-    except OSError as error:
-        raise UnsafePath(f"the run log cannot be opened: {error.strerror}", file=path) from error
     try:
         start = max(0, os.fstat(fd).st_size - _TAIL)
         data = os.pread(fd, _TAIL, start)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import clock
-from standfast.errors import StandfastError
+from standfast import clock, disk
+from standfast.errors import DiskFailed, StandfastError
 from standfast.journal import lane_steps, runs, spending
 from standfast.journal.store import Journal
 from standfast.lane_errors import LaneEnded, LaneFailed, LaneParked
@@ -140,6 +140,8 @@ class Going:
             found = self._after(error)
             self._notify(journal, name, found)
             return found
+        except OSError as error:
+            return self._after(disk.disk_error(error, str(error.filename or "")))
         except Exception as error:  # noqa: BLE001  # one lane's bug must not take the others along
             return Lane(State.NEEDS, why=f"a bug in Standfast: {type(error).__name__}: {error}")
         finally:
@@ -184,7 +186,8 @@ class Going:
         if isinstance(error, LaneParked):
             return Lane(State.PARKED, error.until_us or 0, error.problem, error.remedy)
         state = State.FAILED if isinstance(error, LaneFailed) else State.NEEDS
-        return Lane(state, why=error.problem, remedy=error.remedy)
+        where = f": {error.file}" if isinstance(error, DiskFailed) and error.file else ""
+        return Lane(state, why=f"{error.problem}{where}", remedy=error.remedy)
 
     def _notify(self, journal: Journal, name: Name, lane: Lane) -> None:
         """Once for each time that a lane came to stand like this."""
