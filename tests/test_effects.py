@@ -243,6 +243,13 @@ def test_command_that_cannot_be_begun_has_ended(desk: Desk) -> None:
     assert "not found" in ended.err
 
 
+def test_command_that_no_system_can_be_given_has_ended(desk: Desk) -> None:
+    ended = desk.end("a", "true", env={**os.environ, "WORDS": "a\0b"})
+
+    assert (ended.how, ended.status) == ("not started", 127)
+    assert "null byte" in ended.err
+
+
 def test_signal_is_told_as_one(desk: Desk) -> None:
     ended = desk.end("a", "kill -9 $$")
 

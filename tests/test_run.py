@@ -139,7 +139,7 @@ def test_tests_that_fail_on_the_base_stop_the_run_before_any_agent(world: Night)
     assert done.returncode == 113
     assert "broken" in done.stderr
     assert world.paid().total() == 0
-    assert world.lanes("plan") == {"one": "waiting"}
+    assert world.lanes("plan") == {"one": "needs_you"}
 
 
 @pytest.mark.req("RUN-03")

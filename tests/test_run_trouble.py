@@ -73,3 +73,52 @@ def test_disk_that_takes_no_writes_is_no_bug_of_ours(world: Night) -> None:
     assert "Read-only file system: " + str(world.repo / ".worktrees" / "plan") in done.stdout
     assert "Check the free space" in done.stdout
     assert world.call("resume").returncode == 0
+
+
+def told_to(world: Night) -> Path:
+    """Where the user's own command writes what it is called for."""
+    told = world.top / "told"
+    world.settings(f'notify: echo "$STANDFAST_EVENT $STANDFAST_LANE $STANDFAST_TEXT" >> {told}\n')
+    return told
+
+
+def events(told: Path) -> list[str]:
+    return [" ".join(line.split(" ")[:2]) for line in told.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.req("RUN-11")
+def test_what_nobody_could_tell_is_told_by_whoever_comes_next(world: Night) -> None:
+    python, told = own_python(world), told_to(world)
+    world.agent(f"rm {python}; exit 3")
+    plan = world.plan("lanes: {a: Do a.}\n")
+    assert world.call("run", plan, python=python).returncode == 1
+    assert not told.exists()
+    for _ in range(2):  # the second finds nothing that is not told
+        assert world.call("resume").returncode == 1
+        assert events(told) == ["needs-you P1/a", "finished "]
+
+
+@pytest.mark.req("RUN-11")
+def test_words_that_no_environment_can_hold_are_told_all_the_same(world: Night) -> None:
+    told = told_to(world)
+    world.agent(r"printf 'broken \000 pipe\n' >&2; exit 3")
+    assert world.call("run", world.plan("lanes: {a: Do a.}\n")).returncode == 1
+    assert events(told)[0] == "needs-you P1/a"
+    assert "broken \\x00 pipe" in told.read_text("utf-8")
+
+
+@pytest.mark.req("RUN-11")
+def test_failed_baseline_is_told_each_time_and_is_how_the_run_ended(world: Night) -> None:
+    told, flag = told_to(world), world.top / "fails"
+    flag.touch()
+    plan = world.plan(f"test: 'test ! -e {flag}'\nlanes: {{a: Do a.}}\n")
+    for count in (1, 2):
+        assert world.call("run", plan).returncode == 113
+        assert events(told) == ["needs-you ", "finished "] * count
+    shown = world.call("status", "plan").stdout
+    assert shown.startswith("plan: needs you")
+    assert "the test command fails on main" in shown
+
+    flag.unlink()
+    assert world.call("resume").returncode == 0
+    assert events(told)[4:] == ["finished "]

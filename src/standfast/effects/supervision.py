@@ -87,7 +87,7 @@ class Supervision:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         try:
             self._pid = begin()
-        except (OSError, ProgramMissing) as error:
+        except (OSError, ProgramMissing, ValueError) as error:  # a zero byte fits nowhere
             said = getattr(error, "problem", None) or str(error)
             return self._ended("not started", _NOT_FOUND)._replace(err=said)
         for each in FORWARDED:

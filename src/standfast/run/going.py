@@ -122,32 +122,37 @@ class Going:
         self._stopping, self._is_ended = self._stopping or "stopped", True
         end_commands(self.journal, self.run.run_id)
 
-    def refuse(self, error: StandfastError) -> None:
+    def refuse(self, why: StandfastError | OSError) -> None:
         """Begin nothing of it, and say why at the lane that would have been the first."""
+        error = _told(why)
         self._stopping = error.problem
         first = next(name for name, lane in self.lanes.items() if lane.state is State.WAITING)
         self.lanes[first] = Lane(State.NEEDS, why=error.problem, remedy=error.remedy)
+        self._around.notifier.tell(self.journal, NEEDS, self.run.run_id, error.problem)
 
     def take_on(self, name: Name) -> Lane:
-        """Take a lane as far as it goes, in a thread of its own; never raises."""
+        """Take a lane as far as it goes, in a thread of its own, and tell who wants to know."""
         journal = Journal(self.journal.folder, lock_timeout_s=self.journal.lock_timeout_s)
         try:
-            spec = lane_steps.find(journal, (self.run.run_id, *name))
-            assert spec is not None  # noqa: S101  # told in one transaction with its run
-            done = self._take_on(self._work(journal, spec), is_asked=name in self._asked)
-            return state_of(done, is_asked=False)
-        except StandfastError as error:
-            found = self._after(error)
+            found = self._take_on(journal, name)
             self._notify(journal, name, found)
             return found
-        except OSError as error:
-            return self._after(disk.disk_error(error, str(error.filename or "")))
-        except Exception as error:  # noqa: BLE001  # one lane's bug must not take the others along
-            return Lane(State.NEEDS, why=f"a bug in Standfast: {type(error).__name__}: {error}")
         finally:
             journal.close()
 
-    def _take_on(self, work: Work, *, is_asked: bool) -> Standing:
+    def _take_on(self, journal: Journal, name: Name) -> Lane:
+        """Whatever happens to it, it comes back."""
+        try:
+            spec = lane_steps.find(journal, (self.run.run_id, *name))
+            assert spec is not None  # noqa: S101  # told in one transaction with its run
+            done = self._go(self._work(journal, spec), is_asked=name in self._asked)
+            return state_of(done, is_asked=False)
+        except (StandfastError, OSError) as error:
+            return self._after(_told(error))
+        except Exception as error:  # noqa: BLE001  # one lane's bug must not take the others along
+            return Lane(State.NEEDS, why=f"a bug in Standfast: {type(error).__name__}: {error}")
+
+    def _go(self, work: Work, *, is_asked: bool) -> Standing:
         """A command that somebody ended before this call says nothing about this call."""
         was_over = watching.is_over(work.journal, work.spec)
         try:
@@ -186,8 +191,7 @@ class Going:
         if isinstance(error, LaneParked):
             return Lane(State.PARKED, error.until_us or 0, error.problem, error.remedy)
         state = State.FAILED if isinstance(error, LaneFailed) else State.NEEDS
-        where = f": {error.file}" if isinstance(error, DiskFailed) and error.file else ""
-        return Lane(state, why=f"{error.problem}{where}", remedy=error.remedy)
+        return Lane(state, why=error.problem, remedy=error.remedy)
 
     def _notify(self, journal: Journal, name: Name, lane: Lane) -> None:
         """Once for each time that a lane came to stand like this."""
@@ -215,6 +219,8 @@ class Going:
         with self.journal.writing() as tx:
             for name, lane in self.lanes.items():
                 self._sum_up(tx, name, lane, is_news=False)
+        for name, lane in self.lanes.items():
+            self._notify(self.journal, name, lane)
         self.begun()
 
     def begun(self) -> None:
@@ -245,6 +251,15 @@ class Going:
         if found in (Outcome.DONE, Outcome.FAILED, Outcome.NEEDS):
             self._around.notifier.tell(self.journal, FINISHED, self.run.run_id, found)
         return found
+
+
+def _told(error: StandfastError | OSError) -> StandfastError:
+    """What the system refused, in the user's terms; a lane has one line, so the file is in it."""
+    if isinstance(error, OSError):
+        error = disk.disk_error(error, str(error.filename or ""))
+    if isinstance(error, DiskFailed) and error.file:
+        return DiskFailed(f"{error.problem}: {error.file}", remedy=error.remedy)
+    return error
 
 
 def look(journal: Journal, run: Run, asked: Collection[Name] = ()) -> dict[Name, Lane]:

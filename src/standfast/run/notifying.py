@@ -14,6 +14,7 @@ from standfast.effects.settling import answer
 from standfast.errors import StandfastError
 from standfast.journal import lane_steps
 from standfast.protocol.effects import Verdict
+from standfast.protocol.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +49,7 @@ class Notifier:
             "STANDFAST_EVENT": event,
             "STANDFAST_RUN_ID": run_id,
             "STANDFAST_LANE": lane,
-            "STANDFAST_TEXT": words,
+            "STANDFAST_TEXT": printable(words, keep_newlines=True),
         }
         order = Order(
             key=f"notify/{where}/{event}/{lane_steps.last_seq(journal, (where,))}",

@@ -92,10 +92,11 @@ def _first(context: Context, goings: Sequence[Going], watch: Watch) -> None:
             baseline.check(going, workers.worker(context, watch.teller_at_once(going.run)))
         except LaneEnded:
             going.stop()
-        except StandfastError as error:
-            if len(goings) == 1:
-                raise
+        except (StandfastError, OSError) as error:
             going.refuse(error)
+            if len(goings) == 1:
+                _close(context, goings)
+                raise
     watch.begin(goings)
 
 
