@@ -16,7 +16,7 @@ from standfast.lane_errors import LaneFailed, LaneParked
 from standfast.protocol import parking
 from standfast.protocol.lane_spec import Gate, Spec
 from standfast.protocol.lane_steps import PARKED
-from standfast.protocol.parking import LONGEST_US, SLACK_US, is_due
+from standfast.protocol.parking import LONGEST_US, MOST_PARKS, SLACK_US, is_due
 
 SECOND = clock.MICROSECONDS
 HOUR = 3600 * SECOND
@@ -131,6 +131,44 @@ def test_limit_without_an_end_is_tried_again_later_and_later(
 
     assert waits == [5, 10, 20, 40, 60, 60]
     assert [how for how, _ in client.calls()] == ["new", *["resumed"] * 6]
+
+
+@pytest.mark.req("RUN-06")
+def test_limit_that_no_waiting_takes_away_needs_a_person_in_the_end(
+    lane: Lane, client: Client, spec: Spec, time: Time
+) -> None:
+    """An account without credit says the same as one that is asked too often."""
+    client.does(*["limit_untold"] * (MOST_PARKS + 1), "well")
+    for _ in range(MOST_PARKS):
+        with pytest.raises(LaneParked) as stopped:
+            library.take_on(lane, spec)
+        assert stopped.value.until_us is not None
+        time.now = stopped.value.until_us
+    with pytest.raises(LaneFailed, match=f"{MOST_PARKS + 1} times in a row"):
+        library.take_on(lane, spec)
+    time.now += 7 * 24 * HOUR
+    with pytest.raises(LaneFailed):
+        library.take_on(lane, spec)
+    assert len(client.calls()) == MOST_PARKS + 1
+
+    done = library.take_on(lane, spec, asked=True)
+
+    assert done.retries == 0
+    assert lane.show("main", "made.txt") == str(MOST_PARKS + 2)
+
+
+@pytest.mark.req("RUN-06")
+def test_limit_that_tells_its_end_is_waited_for_however_often(
+    lane: Lane, client: Client, spec: Spec, time: Time
+) -> None:
+    ends = [time.in_seconds(3600 * hour) for hour in range(1, MOST_PARKS + 3)]
+    client.does(*[f"limit {end}" for end in ends], "well")
+    for end in ends:
+        with pytest.raises(LaneParked) as stopped:
+            library.take_on(lane, spec)
+        assert stopped.value.until_us == end * SECOND
+        time.now = end * SECOND
+    library.take_on(lane, spec)
 
 
 @pytest.mark.req("RUN-06")

@@ -256,6 +256,15 @@ def test_what_is_wrong_and_no_limit_is_an_error_in_its_own_words(
     assert "[31m" not in report.error
 
 
+@pytest.mark.req("RUN-06")
+def test_disk_whose_quota_is_used_up_is_no_limit_that_time_takes_away() -> None:
+    words = "write: Disk quota exceeded (os error 122)"
+    said = {"type": "turn.failed", "error": {"message": words}}
+    report = runners.read("codex", json.dumps(said).encode(), b"", NOW)
+
+    assert (report.limit, report.error) == ("", words)
+
+
 @pytest.mark.req("RUN-02")
 @pytest.mark.parametrize("kind", ["codex", "gemini", "opencode"])
 def test_who_was_killed_has_told_its_session(kind: str) -> None:

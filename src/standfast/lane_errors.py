@@ -93,10 +93,15 @@ class LaneParked(StandfastError):
     remedy = "Resume the lane when that time has come: it goes on where it was."
 
     def __init__(
-        self, problem: str, *, until_us: int | None = None, remedy: str | None = None
+        self,
+        problem: str,
+        *,
+        since_us: int = 0,
+        until_us: int | None = None,
+        remedy: str | None = None,
     ) -> None:
         super().__init__(problem, remedy=remedy)
-        self.until_us = until_us  # None: until somebody says so
+        self.since_us, self.until_us = since_us, until_us  # None: until somebody says so
 
 
 class LaneEnded(StandfastError):

@@ -15,16 +15,15 @@ _SECOND = 1_000_000
 LONGEST_US = 7 * 24 * 3600 * _SECOND
 SLACK_US = 300 * _SECOND  # what a clock that is only set right may be off
 _TOLD, _UNTOLD, _MOST = 10 * _SECOND, 300 * _SECOND, 3600 * _SECOND
-_DOUBLINGS = 20
+MOST_PARKS = 20  # in a row without an end that is told: seventeen hours
 
 
 def facts(
     report: Mapping[str, object], now_us: int, before: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """What is told of a step that waits; *before* is what was told of it the last time."""
-    parks = min(number(before or {}, "parks"), _DOUBLINGS)
-    said = report.get("limit_until_s")
-    told = said * _SECOND if isinstance(said, int) else 0
+    parks = min(number(before or {}, "parks"), MOST_PARKS)
+    told = _told(report)
     # An end that is past is believed once: whoever writes it down may have been dead until now.
     is_believed = told > now_us or (told > 0 and not parks)
     least = min((_TOLD if is_believed else _UNTOLD) * 2**parks, _MOST)
@@ -38,10 +37,24 @@ def facts(
     }
 
 
+def _told(report: Mapping[str, object]) -> int:
+    said = report.get("limit_until_s")
+    return said * _SECOND if isinstance(said, int) else 0
+
+
+def is_in_vain(report: Mapping[str, object], now_us: int, before: Mapping[str, str]) -> bool:
+    """Whether waiting once more is: so often in a row, and nobody says when it would end."""
+    return number(before, "parks") >= MOST_PARKS and _told(report) <= now_us
+
+
 def is_due(said: Mapping[str, str], now_us: int) -> bool:
+    """Whether the time has come for a step of which this was told."""
+    return has_come(number(said, "at"), number(said, "until"), now_us)
+
+
+def has_come(began_us: int, until_us: int, now_us: int) -> bool:
     """Whether the time has come; also where the clock was set back behind the beginning."""
-    began, until = number(said, "at"), number(said, "until")
-    return now_us >= min(until, began + LONGEST_US) or now_us < began - SLACK_US
+    return now_us >= min(until_us, began_us + LONGEST_US) or now_us < began_us - SLACK_US
 
 
 def carried(said: Mapping[str, str]) -> dict[str, str]:

@@ -35,7 +35,7 @@ _GONE = re.compile(
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
 _LIMIT = re.compile(
     r"(?i)\b(?:usage|rate|session|weekly|daily|hourly)[ _-]?limit"  # but not a limit of tokens
-    r"|\btoo many requests\b|\bquota\b|resource_exhausted|\b429\b"
+    r"|\btoo many requests\b|(?<!disk )\bquota\b|resource_exhausted|\b429\b"
 )
 
 

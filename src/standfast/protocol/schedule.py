@@ -9,6 +9,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from standfast.protocol import parking
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -34,6 +36,7 @@ class Lane(NamedTuple):
     until_us: int = 0  # parked: not before; 0 is until somebody says so
     why: str = ""
     remedy: str = ""  # what a person can do about it
+    since_us: int = 0  # parked: when that was said
 
 
 class Rules(NamedTuple):
@@ -123,7 +126,7 @@ class Graph:
 
 def _is_due(lane: Lane, now_us: int) -> bool:
     if lane.state is State.PARKED:
-        return 0 < lane.until_us <= now_us
+        return lane.until_us > 0 and parking.has_come(lane.since_us, lane.until_us, now_us)
     return lane.state is State.WAITING
 
 

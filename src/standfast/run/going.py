@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _STUCK = {Do.FAIL: State.FAILED, Do.BLOCK: State.NEEDS, Do.PARK: State.PARKED}
 _EVENTS = {State.FAILED: NEEDS, State.NEEDS: NEEDS, State.PARKED: PARKED}
+_PAY = "Resume it; `--cost-limit` says what it may cost for that call."
 _SUMMED_UP = {State.DONE: "Completed", State.FAILED: "Failed", State.NEEDS: "Blocked"}
 
 
@@ -85,7 +86,7 @@ class Going:
         self._is_ended = False  # somebody would not wait for what runs
         # a plan's run was told to go on under its lock: whoever stops it comes after that
         self._stop_seq = 0 if run.is_plan else runs.word(journal, run.run_id).seq
-        self._until_us = clock.now_us() + int(run.time_s * 1e6) if run.time_s else 0
+        self._until_ns = clock.monotonic_ns() + int(run.time_s * 1e9) if run.time_s else 0
         self.lanes = look(journal, run, self._asked)
         self.heard: Callable[[Told], None] = lambda _: None
         self._phases = Phases(journal, run, around.root, worker, around.documents)
@@ -102,7 +103,7 @@ class Going:
         word = runs.word(self.journal, self.run.run_id)
         if word.state == runs.STOPPED and word.seq > self._stop_seq:
             return runs.STOPPED
-        is_late = 0 < self._until_us <= clock.now_us()
+        is_late = 0 < self._until_ns <= clock.monotonic_ns()
         self._is_limited = is_late or self._waited_long()
         if not self._is_limited:
             return ""
@@ -189,7 +190,8 @@ class Going:
         if isinstance(error, LaneEnded) or (is_stopped and isinstance(error, LaneParked)):
             return Lane(State.ENDED, why=self._stopping or error.problem)
         if isinstance(error, LaneParked):
-            return Lane(State.PARKED, error.until_us or 0, error.problem, error.remedy)
+            remedy = error.remedy if error.until_us or self._stopping else _PAY
+            return Lane(State.PARKED, error.until_us or 0, error.problem, remedy, error.since_us)
         state = State.FAILED if isinstance(error, LaneFailed) else State.NEEDS
         return Lane(state, why=error.problem, remedy=error.remedy)
 
@@ -281,6 +283,7 @@ def state_of(standing: Standing, *, is_asked: bool) -> Lane:
         return Lane(State.WAITING)
     said = standing.steps[following.step].facts
     if following.do is Do.PARK:
-        return Lane(State.PARKED, parking.number(said, "until"), said.get("why", ""))
+        since, until = parking.number(said, "at"), parking.number(said, "until")
+        return Lane(State.PARKED, until, said.get("why", ""), since_us=since)
     why = said.get("error") or f"gate {following.step.removeprefix('gate-')}: {said.get('score')}"
     return Lane(_STUCK[following.do], why=why)

@@ -9,12 +9,15 @@ from standfast import clock
 from standfast.effects import door
 from standfast.effects.folder import STARTED, Folder
 from standfast.lane_errors import LaneParked
+from standfast.protocol import checkpoints as cp
 from standfast.protocol import parking, spending
-from standfast.protocol.lane_steps import BEGUN, ENDED, GOES_ON, PARKED, of_gate
+from standfast.protocol.lane_steps import BEGUN, ENDED, FAILED, GOES_ON, PARKED, of_gate
 from standfast.run.commands import key
-from standfast.run.working import log, recording, step
+from standfast.run.working import checkpoint, log, recording, step
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from standfast.protocol.effects import Ended
     from standfast.protocol.lane_spec import Gate, Task
     from standfast.protocol.lane_steps import Next, Standing
@@ -33,13 +36,29 @@ def park(work: Work, lane: Standing, who: Task | Gate, number: int, ended: Ended
     """Write down until when the lane waits: no retry is used, and nothing has failed."""
     known = lane.steps.get(who.step)
     before = known.facts if known is not None and known.state in GOES_ON else {}
-    said = parking.facts(ended.report, clock.now_us(), before)
     kept = {name: before[name] for name in ("failing",) if name in before}
-    spent = spending.facts(ended._asdict())
+    kept |= spending.facts(ended._asdict())
+    now = clock.now_us()
+    if parking.is_in_vain(ended.report, now, before):
+        _give_up(work, who, number, kept, str(ended.report.get("limit")))
+        return
+    said = parking.facts(ended.report, now, before)
     with recording(work) as tx:
-        step(work, tx, who.step, number, PARKED, {**kept, **spent, **said})
+        step(work, tx, who.step, number, PARKED, {**kept, **said})
     until = clock.rfc3339(int(said["until"]))
     log(work, "task_parked", "blocked", who.name, notes=f"until {until}: {said['why']}")
+
+
+def _give_up(
+    work: Work, who: Task | Gate, number: int, facts: Mapping[str, str], limit: str
+) -> None:
+    """No time takes it away: the step has failed, with no retry used, and a person is asked."""
+    times = parking.MOST_PARKS + 1
+    error = f"it met a limit {times} times in a row, and never heard when it ends: {limit}"
+    with recording(work) as tx:
+        step(work, tx, who.step, number, FAILED, {**facts, "error": error})
+        checkpoint(work, tx, cp.STARTED, cp.FAILED, notes=error)
+    log(work, "task_failed", "error", who.name, notes=error)
 
 
 def wait(work: Work, lane: Standing, following: Next) -> None:
@@ -49,6 +68,7 @@ def wait(work: Work, lane: Standing, following: Next) -> None:
     raise LaneParked(
         f"{'/'.join(work.spec.names)} is parked until {clock.local_minute(until)}:"
         f" {said.get('why', '')}",
+        since_us=parking.number(said, "at"),
         until_us=until,
     )
 
@@ -60,7 +80,7 @@ def refuse_more(work: Work, lane: Standing, who: Task | Gate) -> None:
         raise LaneParked(
             f"{'/'.join(work.spec.names)} is parked, no further agent is begun: {why}",
             until_us=None,
-            remedy="Resume it; `--cost-limit` says what it may cost for that call.",
+            remedy="Resume it: what the plan allows in time begins anew with each call.",
         )
 
 

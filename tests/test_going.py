@@ -1,0 +1,114 @@
+"""A run while it is taken on, with clocks that are moved by hand."""
+
+from pathlib import Path
+
+import pytest
+
+import lane_library as library
+from fake_client import Client
+from lane_runs import Lane, build
+from standfast import clock
+from standfast.engines.local import Engine
+from standfast.journal import runs
+from standfast.journal.author import USER
+from standfast.journal.runs import Run
+from standfast.journal.store import Journal
+from standfast.protocol.lane_spec import Spec
+from standfast.protocol.schedule import Name, State
+from standfast.run.documents import Documents
+from standfast.run.going import Around, Going
+from standfast.run.notifying import Notifier
+from standfast.run.working import Work
+
+SECOND = clock.MICROSECONDS
+DAY = 24 * 3600
+NAME: Name = ("P1", "SL-1")
+
+
+class Clocks:
+    """The one on the wall, and the one that never jumps; both stand still until they are moved."""
+
+    def __init__(self) -> None:
+        self.wall_us = clock.now_us()
+        self.passed_s = 0
+
+    def monotonic_ns(self) -> int:
+        return (self.passed_s + 1) * 10**9
+
+
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> Clocks:
+    made = Clocks()
+    monkeypatch.setattr(clock, "now_us", lambda: made.wall_us)
+    monkeypatch.setattr(clock, "monotonic_ns", made.monotonic_ns)
+    return made
+
+
+@pytest.fixture
+def lane(world: Path, tmp_path: Path) -> Lane:
+    return build(tmp_path)
+
+
+def going(lane: Lane, *, runner: str = "echo x > made", time_s: float | None = None) -> Going:
+    """A run of one lane, planned and looked at."""
+    return begun(lane, library.spec(lane, runner=runner), time_s)
+
+
+def begun(lane: Lane, spec: Spec, time_s: float | None = None) -> Going:
+    journal = lane.journal()
+    run = Run("r1", "", "", "main", (("P1", "", (("SL-1", ()),)),), 4, False, time_s, "")
+    with journal.writing() as tx:
+        runs.plan(tx, run, [spec], USER)
+
+    def worker(journal: Journal, spec: Spec) -> Work:
+        return library.work(lane, spec, journal)
+
+    root = str(lane.repo)
+    around = Around(root, Documents(root, "r1", USER, pytest.fail), Notifier(None, {}, USER))
+    return Going(journal, run, worker, around)
+
+
+@pytest.mark.req("RUN-10")
+def test_clock_that_jumps_ends_no_run_whose_time_is_not_up(lane: Lane, clocks: Clocks) -> None:
+    run = going(lane, time_s=3600)
+    clocks.wall_us += DAY * SECOND
+    assert not run.rules().is_stopping
+    clocks.passed_s += 3601
+    assert run.rules().is_stopping
+
+
+@pytest.mark.req("RUN-10")
+def test_run_whose_time_is_up_is_not_told_to_pay_more(lane: Lane, clocks: Clocks) -> None:
+    run = going(lane, time_s=3600)
+    clocks.passed_s += 3601
+    assert run.rules().is_stopping
+
+    found = run.take_on(NAME)
+
+    assert found.state is State.PARKED
+    assert "its time is up" in found.why
+    assert "cost" not in found.remedy
+
+
+@pytest.mark.req("RUN-06")
+def test_clock_that_is_set_back_while_a_run_waits_makes_it_wait_no_longer(
+    lane: Lane, clocks: Clocks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Client(tmp_path)
+    monkeypatch.setenv("LEDGER", str(client.ledger))
+    client.does(f"limit {clocks.wall_us // SECOND + 3600}", "well")
+    run = begun(lane, library.spec(lane, runner="claude", runners={"claude": client.runner()}))
+
+    def by_the_way() -> None:
+        """The clock is set right as soon as the lane waits; three looks are enough for anybody."""
+        nonlocal looks
+        if run.lanes[NAME].state is State.PARKED:
+            looks += 1
+            clocks.wall_us -= DAY * SECOND if looks == 1 else 0
+            assert looks < 4, "it waits a day more"
+
+    looks = 0
+    Engine([run], by_the_way, lambda: None).run()
+
+    assert run.is_done
+    assert [how for how, _ in client.calls()] == ["new", "resumed"]
