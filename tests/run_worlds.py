@@ -12,6 +12,7 @@ from effect_desk import until
 from lane_runs import build
 from standfast.journal.store import Journal
 
+REPORTS = 'echo \'{"type":"result","session_id":"s","total_cost_usd":0.6,"is_error":false}\''
 # An agent: a line in a ledger outside, then a file in its worktree.
 AGENT = """\
 echo "$STANDFAST_LANE/$STANDFAST_TASK working"
@@ -130,3 +131,12 @@ def night(folder: Path) -> Night:
     made.agent()
     made.settings()
     return made
+
+
+def claude_like(world: Night, more: str = ":") -> None:
+    """The scripted agent speaks as Claude Code does, so that its words are read."""
+    world.agent(f"{more}\n{REPORTS}")
+    folder = world.top / "config" / "standfast"
+    command = f"[sh, {world.top / 'agent.sh'}, --permission-mode, acceptEdits]"
+    text = f"runner: own\nrunners:\n  own:\n    kind: claude\n    command: {command}\n"
+    (folder / "config.yaml").write_text(text, encoding="utf-8")

@@ -9,28 +9,17 @@ from typing import Any
 import pytest
 
 from effect_desk import until
-from run_worlds import Night, night
+from run_worlds import Night, claude_like, night
 from standfast.journal import resumption
 from standfast.journal.author import USER
 from standfast.protocol.quality_gates import WEIGHTS
 from standfast.run import taking
 from standfast.run.documents import Documents
 
-REPORTS = 'echo \'{"type":"result","session_id":"s","total_cost_usd":0.6,"is_error":false}\''
-
 
 @pytest.fixture
 def world(tmp_path: Path) -> Night:
     return night(tmp_path)
-
-
-def claude_like(world: Night, more: str = ":") -> None:
-    """The scripted agent speaks as Claude Code does, so that its words are read."""
-    world.agent(f"{more}\n{REPORTS}")
-    folder = world.top / "config" / "standfast"
-    command = f"[sh, {world.top / 'agent.sh'}, --permission-mode, acceptEdits]"
-    text = f"runner: own\nrunners:\n  own:\n    kind: claude\n    command: {command}\n"
-    (folder / "config.yaml").write_text(text, encoding="utf-8")
 
 
 @pytest.mark.req("RUN-10")

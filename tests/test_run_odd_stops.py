@@ -4,12 +4,13 @@ import json
 import os
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from effect_desk import until
-from run_worlds import Night, night
+from run_worlds import Night, claude_like, night
 from standfast.process import find_program
 
 
@@ -76,3 +77,55 @@ def test_terminal_that_goes_away_changes_nothing_about_how_a_run_ended(world: Ni
     go.touch()
     assert begun.wait() == 0
     assert world.lanes("plan") == {"a": "done"}
+
+
+def cut_off(world: Night, begun: subprocess.Popen[str]) -> None:
+    """As a power cut does: whoever leads the run, the supervisors and the agent."""
+    begun.kill()
+    begun.communicate()
+    while pids := [pid for each in effects(world) for pid in each["pids"]]:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def effects(world: Night) -> list[dict[str, list[int]]]:
+    found: list[dict[str, list[int]]] = json.loads(world.call("ps", "--json").stdout)["effects"]
+    return found
+
+
+def goes_on(world: Night) -> subprocess.Popen[str]:
+    """A run whose agent was cut off, and works once more in its session."""
+    claude_like(world, f"until test -e {world.top}/go; do sleep 0.02; done")
+    begun = world.start("run", world.plan("lanes: {a: Do a.}\n"))
+    until(lambda: world.paid().total() == 1)
+    cut_off(world, begun)
+    resumed = world.start("resume")
+    until(lambda: world.paid().total() == 2)
+    return resumed
+
+
+@pytest.mark.req("RUN-05")
+def test_agent_that_goes_on_is_seen_at_work(world: Night) -> None:
+    resumed = goes_on(world)
+    (shown,) = json.loads(world.call("status", "plan", "--json").stdout)["lanes"]
+    words = world.call("logs", "plan/P1/a").stdout
+    (world.top / "go").touch()
+    said, _ = resumed.communicate(timeout=60)
+    assert resumed.returncode == 0, said
+    assert shown["last"] == "a/task working"
+    assert "a/task working" in words
+
+
+@pytest.mark.req("RUN-05")
+def test_agent_that_was_ended_before_a_call_is_no_stop_of_that_call(world: Night) -> None:
+    resumed = goes_on(world)
+    resumed.kill()
+    resumed.communicate()
+    assert world.call("reap").returncode == 0
+    assert not effects(world)
+
+    (world.top / "go").touch()
+    done = world.call("resume")
+    assert done.returncode == 0, done.stdout
+    assert world.merged().total() == 1

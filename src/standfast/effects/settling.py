@@ -121,6 +121,14 @@ def settled(journal: Journal, key: str) -> Verdict | None:
     return Verdict[found] if found else None
 
 
+def last_attempt(journal: Journal, name: str) -> int:
+    """The number of the attempt that is due, runs or has ended; those before it were cut off."""
+    attempt = 1
+    while settled(journal, attempt_of(name, attempt)) is Verdict.AGAIN:
+        attempt += 1
+    return attempt
+
+
 def _cell(journal: Journal, key: str, what: str = _VERDICT) -> str:
     try:
         rows = journal.query(what, (key,))

@@ -13,7 +13,7 @@ from standfast.git import branches, standing, worktrees
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import BranchTaken, InTheWay, LaneBlocked
 from standfast.protocol import checkpoints as cp
-from standfast.protocol.effects import Verdict, attempt_of
+from standfast.protocol.effects import attempt_of
 from standfast.protocol.lane_steps import BEGUN
 from standfast.protocol.text import printable
 from standfast.redact import redact_value
@@ -162,9 +162,7 @@ def see_to_the_dead(work: Work, lane: Standing, name: str, key: str) -> None:
 
 def _is_dead(journal: Journal, name: str) -> bool:
     """Whether its last attempt was begun, has no record of its end, and nothing of it lives."""
-    attempt = 1
-    while settling.settled(journal, attempt_of(name, attempt)) is Verdict.AGAIN:
-        attempt += 1
+    attempt = settling.last_attempt(journal, name)
     key = attempt_of(name, attempt)
     folder = Folder(journal.folder, key)
     if not os.path.lexists(folder.at(STARTED)):

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.effects import door
 from standfast.effects.folder import EXIT, OUT, Folder
+from standfast.effects.settling import last_attempt
 from standfast.effects.streams import last_words as raw_words
 from standfast.errors import StandfastError
 from standfast.journal import lane_steps as told
 from standfast.protocol import checkpoints as cp
+from standfast.protocol.effects import attempt_of
 from standfast.protocol.lane_steps import BEGUN, FAILED, OK, decide
 from standfast.protocol.text import one_line
 from standfast.redact import redact
@@ -53,19 +55,20 @@ def look(journal: Journal, spec: Spec) -> Seen:
 
 def _last_line(journal: Journal, lane: Standing) -> str:
     """Of what runs at the moment, if anything does."""
-    key = _newest(lane)
+    key = _newest(journal, lane)
     lines = [line for line in _raw(journal, key).splitlines() if line.strip()] if key else []
     return one_line(redact(lines[-1]), _LINE) if lines else ""
 
 
-def _newest(lane: Standing, *states: str) -> str:
-    """The key of the command that a lane began last."""
+def _newest(journal: Journal, lane: Standing, *states: str) -> str:
+    """The key of the command that a lane began last: of the attempt that was not cut off."""
     steps = [(step.seq, name, step.number) for name, step in lane.steps.items()
              if step.state in (states or (BEGUN,))]  # fmt: skip
     if not steps:
         return ""
     _, name, number = max(steps)
-    return f"lane/{'/'.join(lane.spec.names)}/{name}/{number}"
+    first = f"lane/{'/'.join(lane.spec.names)}/{name}/{number}"
+    return attempt_of(first, last_attempt(journal, first))
 
 
 def _raw(journal: Journal, key: str) -> str:
@@ -77,13 +80,13 @@ def _raw(journal: Journal, key: str) -> str:
 
 def is_over(journal: Journal, spec: Spec) -> bool:
     """Whether the command that a lane has begun ended while nobody looked after it."""
-    key = _newest(told.standing(journal, spec))
+    key = _newest(journal, told.standing(journal, spec))
     return bool(key) and os.path.lexists(Folder(journal.folder, key).at(EXIT))
 
 
 def last_words(journal: Journal, spec: Spec) -> str:
     """The end of what a lane's last command said, whether it runs or has ended."""
-    key = _newest(told.standing(journal, spec), BEGUN, OK, FAILED)
+    key = _newest(journal, told.standing(journal, spec), BEGUN, OK, FAILED)
     ended = door.find(journal, key) if key else None
     if ended is None or ended.ended is None:
         return redact(_raw(journal, key)) if key else ""
