@@ -1,6 +1,10 @@
 """A run while it is taken on, with clocks that are moved by hand."""
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
+from typing import Self
 
 import pytest
 
@@ -8,6 +12,7 @@ import lane_library as library
 from fake_client import Client
 from lane_runs import Lane, build
 from standfast import clock
+from standfast.engines import local
 from standfast.engines.local import Engine
 from standfast.journal import runs
 from standfast.journal.author import USER
@@ -49,13 +54,19 @@ def lane(world: Path, tmp_path: Path) -> Lane:
     return build(tmp_path)
 
 
-def going(lane: Lane, *, runner: str = "echo x > made", time_s: float | None = None) -> Going:
+@pytest.fixture
+def journal(lane: Lane) -> Iterator[Journal]:
+    made = lane.journal()
+    yield made
+    made.close()
+
+
+def going(lane: Lane, journal: Journal, *, time_s: float | None = None) -> Going:
     """A run of one lane, planned and looked at."""
-    return begun(lane, library.spec(lane, runner=runner), time_s)
+    return begun(lane, journal, library.spec(lane), time_s)
 
 
-def begun(lane: Lane, spec: Spec, time_s: float | None = None) -> Going:
-    journal = lane.journal()
+def begun(lane: Lane, journal: Journal, spec: Spec, time_s: float | None = None) -> Going:
     run = Run("r1", "", "", "main", (("P1", "", (("SL-1", ()),)),), 4, False, time_s, "")
     with journal.writing() as tx:
         runs.plan(tx, run, [spec], USER)
@@ -69,8 +80,10 @@ def begun(lane: Lane, spec: Spec, time_s: float | None = None) -> Going:
 
 
 @pytest.mark.req("RUN-10")
-def test_clock_that_jumps_ends_no_run_whose_time_is_not_up(lane: Lane, clocks: Clocks) -> None:
-    run = going(lane, time_s=3600)
+def test_clock_that_jumps_ends_no_run_whose_time_is_not_up(
+    lane: Lane, journal: Journal, clocks: Clocks
+) -> None:
+    run = going(lane, journal, time_s=3600)
     clocks.wall_us += DAY * SECOND
     assert not run.rules().is_stopping
     clocks.passed_s += 3601
@@ -78,8 +91,10 @@ def test_clock_that_jumps_ends_no_run_whose_time_is_not_up(lane: Lane, clocks: C
 
 
 @pytest.mark.req("RUN-10")
-def test_run_whose_time_is_up_is_not_told_to_pay_more(lane: Lane, clocks: Clocks) -> None:
-    run = going(lane, time_s=3600)
+def test_run_whose_time_is_up_is_not_told_to_pay_more(
+    lane: Lane, journal: Journal, clocks: Clocks
+) -> None:
+    run = going(lane, journal, time_s=3600)
     clocks.passed_s += 3601
     assert run.rules().is_stopping
 
@@ -92,12 +107,14 @@ def test_run_whose_time_is_up_is_not_told_to_pay_more(lane: Lane, clocks: Clocks
 
 @pytest.mark.req("RUN-06")
 def test_clock_that_is_set_back_while_a_run_waits_makes_it_wait_no_longer(
-    lane: Lane, clocks: Clocks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lane: Lane, journal: Journal, clocks: Clocks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = Client(tmp_path)
     monkeypatch.setenv("LEDGER", str(client.ledger))
     client.does(f"limit {clocks.wall_us // SECOND + 3600}", "well")
-    run = begun(lane, library.spec(lane, runner="claude", runners={"claude": client.runner()}))
+    run = begun(
+        lane, journal, library.spec(lane, runner="claude", runners={"claude": client.runner()})
+    )
 
     def by_the_way() -> None:
         """The clock is set right as soon as the lane waits; three looks are enough for anybody."""
@@ -112,3 +129,54 @@ def test_clock_that_is_set_back_while_a_run_waits_makes_it_wait_no_longer(
 
     assert run.is_done
     assert [how for how, _ in client.calls()] == ["new", "resumed"]
+
+
+def lines() -> list[tuple[str, int]]:
+    """Every line of the engine's own loop."""
+    own = (Engine._go, Engine._begin, Engine._wait)
+    return [
+        (each.__name__, line)
+        for each in own
+        for line in sorted({line for *_, line in each.__code__.co_lines() if line})
+        if line > each.__code__.co_firstlineno
+    ]
+
+
+class Interrupt:
+    """Ctrl-C when a line is come to for the first time: signals are taken between any two."""
+
+    def __init__(self, function: str, line: int) -> None:
+        self._where = (local.__file__, function, line)
+        self.came = False
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> Self | None:
+        if frame.f_code.co_filename != local.__file__:
+            return None
+        if event == "line" and self._where[1:] == (frame.f_code.co_name, frame.f_lineno):
+            self.came = True
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return self
+
+
+@pytest.mark.req("RUN-05")
+@pytest.mark.parametrize(("function", "line"), lines())
+def test_interrupt_that_comes_anywhere_ends_a_run(
+    lane: Lane, journal: Journal, function: str, line: int
+) -> None:
+    run, interrupt, looks = going(lane, journal), Interrupt(function, line), 0
+
+    def by_the_way() -> None:
+        nonlocal looks
+        looks += interrupt.came
+        assert looks < 20, "it waits for a lane that does not run"
+
+    engine = Engine([run], by_the_way, lambda: None)
+    sys.settrace(interrupt)
+    try:
+        engine.run()
+    finally:
+        sys.settrace(None)
+
+    assert engine.was_interrupted or not interrupt.came
+    assert run.lanes[NAME].state in (State.WAITING, State.ENDED, State.DONE)

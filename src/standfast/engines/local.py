@@ -32,6 +32,7 @@ class Engine:
         self._first = first  # what comes before any lane: an interrupt ends that too
         self._by_the_way = by_the_way  # called between two looks: to draw, to render
         self.was_interrupted = False
+        self._threads: dict[tuple[Going, Name], threading.Thread] = {}
         self._ended: SimpleQueue[tuple[Going, Name, Lane]] = SimpleQueue()
 
     def run(self) -> None:
@@ -45,6 +46,7 @@ class Engine:
             self.was_interrupted = True
             for run in self.runs:
                 run.stop()
+            self._find_lost()
             self._go()
 
     def _go(self) -> None:
@@ -59,11 +61,13 @@ class Engine:
         for run in self.runs:
             following = decide(run.graph, run.lanes, run.rules(), clock.now_us())
             for name in following.begin:
-                run.lanes[name] = Lane(State.RUNNING)
                 words = f"standfast-{'-'.join(name)}"
-                threading.Thread(
+                thread = threading.Thread(
                     target=self._take_on, args=(run, name), name=words, daemon=True
-                ).start()
+                )
+                self._threads[run, name] = thread
+                run.lanes[name] = Lane(State.RUNNING)
+                thread.start()
             if following.begin:
                 run.begun()
             goes_on = goes_on or not following.is_over
@@ -83,3 +87,13 @@ class Engine:
         except Empty:
             return
         run.ended(name, lane)
+        del self._threads[run, name]
+
+    def _find_lost(self) -> None:
+        """An interrupt comes between a lane and its thread too, or the word of its end."""
+        while not self._ended.empty():
+            self._wait()
+        for run in self.runs:
+            for name, lane in run.lanes.items():
+                if lane.state is State.RUNNING and not self._threads[run, name].is_alive():
+                    run.look_at(name)
