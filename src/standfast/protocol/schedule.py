@@ -51,7 +51,6 @@ class Next(NamedTuple):
     """What follows now."""
 
     begin: tuple[Name, ...] = ()
-    wake_us: int = 0  # when a parked lane is due; 0 where none is
     is_over: bool = False
 
 
@@ -141,9 +140,8 @@ def decide(graph: Graph, lanes: Mapping[Name, Lane], rules: Rules, now_us: int) 
         return Next(is_over=not running)
     ready = graph.ready(lanes, now_us)
     begin = tuple(ready[: max(0, rules.at_once - running)])
-    parked = [lane.until_us for lane in mine if lane.state is State.PARKED]
-    wake = min((until for until in parked if until > now_us), default=0)
-    return Next(begin, wake, is_over=not (begin or running or wake or ready))
+    waits = any(lane.state is State.PARKED and lane.until_us > now_us for lane in mine)
+    return Next(begin, is_over=not (ready or running or waits))
 
 
 def named(phase: str, said: str) -> Name:

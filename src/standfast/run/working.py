@@ -17,7 +17,6 @@ from standfast.journal import lane_steps as told
 from standfast.journal.following import follow
 from standfast.lane_errors import LaneBusy, LaneEnded
 from standfast.protocol import checkpoint_fields as fields
-from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_steps
 from standfast.run import taking
 
@@ -167,10 +166,3 @@ def log(work: Work, event: str, status: str = "ok", task: str = "-", **more: Val
         work.tell(f"the run log cannot be written: {error.problem}")
     said = str(more.get("notes") or more.get("cmd") or "").splitlines()
     work.tell(f"{event:<20} {task if task != '-' else ''} {said[0] if said else ''}".rstrip())
-
-
-def retry_fields(lane: Standing) -> dict[str, Value]:
-    """What the records after a retry carry on."""
-    mark = lane.marks.get(cp.RETRY)
-    names = ("retry_attempt", "max_retries", "failure_context")
-    return {name: mark.record[name] for name in names if mark and name in mark.record}
