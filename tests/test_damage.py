@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event, Thread
 
+import apsw
 import pytest
 
 from damaged import DATABASE, INDEX, LOG, Sample, fill, flip, make, mend, told
@@ -241,6 +243,28 @@ def test_many_journals_in_one_process_leave_few_files_open(sample: Sample, tmp_p
         shutil.rmtree(folder)
 
     assert len(damage._indexes) <= damage._MOST_OPEN + 1
+
+
+def test_many_journals_are_opened_while_another_thread_is_at_work(
+    sample: Sample, tmp_path: Path
+) -> None:
+    at_work, go = Event(), Event()
+
+    def hold() -> int:
+        at_work.set()
+        return int(go.wait(60))
+
+    busy = apsw.Connection(":memory:")
+    busy.create_scalar_function("hold", hold)
+    thread = Thread(target=lambda: busy.execute("SELECT hold()").fetchall())
+    thread.start()
+    at_work.wait(60)
+    try:
+        for number in range(damage._MOST_OPEN + 1):
+            assert told(sample.copy(tmp_path / str(number))) == sample.truth
+    finally:
+        go.set()
+        thread.join()
 
 
 @pytest.mark.parametrize("kind", ["folder", "fifo", "link", "garbage", "empty"])

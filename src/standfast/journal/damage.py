@@ -139,7 +139,10 @@ def _close_unused() -> None:
     """A process that opens many journals must not run out of files."""
     if len(_indexes) < _MOST_OPEN:
         return
-    used = {disk.identity(f"{open_one.filename}-shm") for open_one in apsw.connections()}
+    try:
+        used = {disk.identity(f"{open_one.filename}-shm") for open_one in apsw.connections()}
+    except apsw.ThreadingViolationError:
+        return  # one is at work in another thread and says nothing: another time
     for key in _indexes.keys() - used:
         os.close(_indexes.pop(key))
 
