@@ -14,17 +14,16 @@ from standfast.errors import DiskFailed, StandfastError
 from standfast.journal import lane_steps, runs, spending
 from standfast.journal.store import Journal
 from standfast.lane_errors import LaneEnded, LaneFailed, LaneParked
-from standfast.protocol import parking
-from standfast.protocol.lane_steps import Do, decide, remark
 from standfast.protocol.schedule import Lane, Outcome, Rules, State, outcome
 from standfast.run import lane as lanes
 from standfast.run import watching
+from standfast.run.lane_states import look, state_of
 from standfast.run.notifying import FINISHED, NEEDS, PARKED
 from standfast.run.phases import Phases
 from standfast.run.taking import end_commands
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from standfast.journal.runs import Run
     from standfast.journal.writing import Writing
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
     Worker = Callable[[Journal, Spec], Work]
 
-_STUCK = {Do.FAIL: State.FAILED, Do.BLOCK: State.NEEDS, Do.PARK: State.PARKED}
 _EVENTS = {State.FAILED: NEEDS, State.NEEDS: NEEDS, State.PARKED: PARKED}
 _PAY = "Resume it; `--cost-limit` says what it may cost for that call."
 _SUMMED_UP = {State.DONE: "Completed", State.FAILED: "Failed", State.NEEDS: "Blocked"}
@@ -266,28 +264,3 @@ def _told(error: StandfastError | OSError) -> StandfastError:
     if isinstance(error, DiskFailed) and error.file:
         return DiskFailed(f"{error.problem}: {error.file}", remedy=error.remedy)
     return error
-
-
-def look(journal: Journal, run: Run, asked: Collection[Name] = ()) -> dict[Name, Lane]:
-    """How the lanes of a run stand, whoever takes them on."""
-    found = {}
-    for name in run.names:
-        spec = lane_steps.find(journal, (run.run_id, *name))
-        assert spec is not None  # noqa: S101  # told in one transaction with its run
-        found[name] = state_of(lane_steps.standing(journal, spec), is_asked=name in asked)
-    return found
-
-
-def state_of(standing: Standing, *, is_asked: bool) -> Lane:
-    """What a schedule makes of how a lane stands."""
-    following = decide(standing, asked=is_asked, now_us=clock.now_us())
-    if following.do is Do.NOTHING:
-        return Lane(State.DONE, why=remark(standing))
-    if following.do not in _STUCK:
-        return Lane(State.WAITING)
-    said = standing.steps[following.step].facts
-    if following.do is Do.PARK:
-        since, until = parking.number(said, "at"), parking.number(said, "until")
-        return Lane(State.PARKED, until, said.get("why", ""), since_us=since)
-    why = said.get("error") or f"gate {following.step.removeprefix('gate-')}: {said.get('score')}"
-    return Lane(_STUCK[following.do], why=why)

@@ -15,7 +15,7 @@ from standfast.errors import StandfastError
 from standfast.journal import runs
 from standfast.journal.store import Journal
 from standfast.protocol.schedule import Lane, State
-from standfast.run import going
+from standfast.run import lane_states
 from standfast.run.working import is_taken
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class RunStage:
             run = runs.find(journal, "night") if journal.exists else None
             if run is None:
                 return {}
-            found = going.look(journal, run)
+            found = lane_states.look(journal, run)
             for name, lane in found.items():
                 if lane.state is not State.DONE and is_taken(journal, (run.run_id, *name)):
                     found[name] = Lane(State.RUNNING)

@@ -47,10 +47,10 @@ def gather(context: Context) -> tuple[Shown, ...]:
 
 def look(context: Context, run: Run) -> dict[Name, Lane]:
     """How the lanes stand, those at work among them."""
-    from standfast.run import going
+    from standfast.run import lane_states
     from standfast.run.working import is_taken
 
-    lanes = going.look(context.journal, run)
+    lanes = lane_states.look(context.journal, run)
     facts = told.word(context.journal, run.run_id).facts
     for name, lane in lanes.items():
         for state, key in ((State.NEEDS, "needs"), (State.PARKED, "parked")):
