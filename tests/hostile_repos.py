@@ -321,6 +321,8 @@ INERT_CALLS: tuple[tuple[str, ...], ...] = (
     ("ls-files", "-z", "-t"),
     ("ls-files", "-z", "--stage", "--full-name", "--", "data.txt"),
     ("ls-files", "--unmerged"),
+    ("rev-list", "--first-parent", "--max-count=1", "--before=1700000000", "HEAD"),
+    ("rev-list", "--objects", "--no-object-names", "--missing=allow-any", "HEAD"),
     ("rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"),
     ("rev-parse", "--show-object-format"),
     ("rev-parse", "--show-toplevel"),

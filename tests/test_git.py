@@ -15,6 +15,7 @@ import pytest
 
 import hostile_repos
 from hostile_repos import TRAPS, Scene, Trap
+from standfast import clock
 from standfast.errors import (
     BadName,
     GitFailed,
@@ -26,6 +27,7 @@ from standfast.errors import (
     WrongUsage,
 )
 from standfast.git import Git, armour, checked_ref, durable_paths, verbs
+from synced_files import synced
 
 MESSAGE = "kept\n"
 
@@ -736,6 +738,31 @@ def test_durable_paths_leaves_out_what_is_old(door: Git, which: str, trees: set[
     left_out = set(every) - set(late)
     assert {path.relative_to(git_directory).parts[0] for path in left_out} == trees
     assert all(path.is_file() for path in left_out) or which == "objects_since_ns"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="nothing tells what is synced")
+def test_commit_syncs_what_it_is_made_of_also_what_others_wrote(door: Git) -> None:
+    """Objects that were there, and a young commit below it: whoever made them synced nothing."""
+    top, objects = door.directory, door.git_directory() / "objects"
+
+    def commit(name: str, when: str) -> str:
+        (top / name).write_text(name, encoding="utf-8")
+        plain(top, "add", name)
+        env = {**os.environ, "GIT_COMMITTER_DATE": when}
+        subprocess.run(["git", "commit", "-qm", "x"], cwd=top, check=True, env=env)
+        return plain(top, "rev-parse", f"HEAD:{name}")
+
+    past = commit("past", "2020-01-01T00:00:00Z")
+    young = commit("young", clock.rfc3339(clock.now_us()))
+    (top / "file").write_bytes(b"there")
+    there = plain(top, "hash-object", "-w", "file")
+    with synced() as seen:
+        made = door.commit_durably(["file"], MESSAGE)
+
+    wanted = {objects / name[:2] / name[2:] for name in (young, there, made)}
+    wanted |= {door.git_directory() / plain(top, "symbolic-ref", "HEAD")}
+    assert wanted | {path.parent for path in wanted} <= set(seen)
+    assert objects / past[:2] / past[2:] not in seen
 
 
 def test_durable_paths_names_an_object_that_git_found_and_only_touched(door: Git) -> None:

@@ -10,6 +10,7 @@ import git_lanes
 from git_lanes import CHANGES, FILES, Repo
 from standfast.git import advancing
 from standfast.lane_errors import BaseMoved, BaseRefused
+from synced_files import synced
 
 
 @pytest.fixture
@@ -45,6 +46,18 @@ def test_the_checkout_moves_with_the_branch(made: Repo) -> None:
     assert git_lanes.contents(made.top) == wanted()
     assert made.status() == []
     assert "standfast" in made.git("reflog", "-1", "main")
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="nothing tells what is synced")
+def test_the_log_of_a_checkout_elsewhere_is_synced_too(made: Repo) -> None:
+    made.git("checkout", "-q", "--detach")
+    made.git("worktree", "add", "-q", str(made.lane), "main")
+
+    with synced() as seen:
+        advance(made)
+
+    home = made.top / ".git/worktrees" / made.lane.name
+    assert {home, home / "logs/HEAD", made.top / ".git/refs/heads/main"} <= set(seen)
 
 
 def test_a_branch_that_nobody_has_checked_out_is_moved_alone(made: Repo) -> None:

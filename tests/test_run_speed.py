@@ -22,7 +22,7 @@ from standfast.protocol import lane_steps
 from standfast.protocol.lane_spec import Spec, Task
 
 MANY, FEW = 1000, 20
-OBJECTS = 3  # a commit, a tree and a file
+OBJECTS = 6  # as a lane with one file leaves them
 OWN = """
 import json, resource, sys
 from standfast.surfaces.cli import main

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from standfast import clock, process
 from standfast.errors import BadName, GitFailed, NotARepository, TooLarge, UnsafePath, WrongUsage
 from standfast.git import armour, pushing, verbs
-from standfast.git.durable import durable_paths, sync_all
+from standfast.git.durable import durable_paths, object_paths, sync_all
 from standfast.git.saying import clean, entries, failure, names
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Git", "checked_ref", "durable_paths", "entries", "names"]
 
 _INCLUDES_LIMIT = 64
-_CLOCK_SLACK_US = 60 * clock.MICROSECONDS
+_YOUNG_S = 60  # younger commits may be somebody's who did not sync them
 _LATELY_NS = 86_400 * 10**9  # what somebody left unsynced before that, the system has written out
 _COMMITTED = re.compile(rb"\[(?:detached HEAD|\S+)(?: \(root-commit\))? ([0-9a-f]{40,64})\] ")
 _LIST = ("config", "--list", "-z", "--show-origin")
@@ -188,7 +188,6 @@ class Git:
         names = "".join(f"{self._relative(path)}\0" for path in paths)
         if not names:
             raise WrongUsage("no path was named to commit")
-        began_us = clock.now_us() - _CLOCK_SLACK_US
         staging = ("--add", "--remove", "-z", "--stdin")
         self.write("update-index", *staging, stdin=os.fsencode(names))
         by = () if author is None else (f"--author={author}",)
@@ -197,8 +196,21 @@ class Git:
         said = _COMMITTED.match(self.write("commit", *told, *only, stdin=os.fsencode(names)))
         if said is None:
             raise GitFailed("git made a commit but did not say which")
-        self.make_durable(objects_since_ns=began_us * 1000)
-        return said[1].decode()
+        commit = said[1].decode()
+        sync_all(object_paths(self.common_directory(), self._young_objects(commit)))
+        self.make_durable(objects_since_ns=None)
+        return commit
+
+    def _young_objects(self, commit: str) -> list[str]:
+        """What a commit and the young ones before it are made of, whoever wrote it, and when.
+
+        Asked by name: there may be thousands of other loose objects.
+        """
+        until = f"--before={clock.now_us() // clock.MICROSECONDS - _YOUNG_S}"
+        old = self._text("rev-list", "--first-parent", "--max-count=1", until, commit)
+        since = (f"^{old}",) if old else ()
+        how = ("--objects", "--no-object-names", "--missing=allow-any")
+        return self._text("rev-list", *how, commit, *since).split()
 
     def make_durable(self, *, objects_since_ns: int | None = 0) -> None:
         """Sync refs, logs, objects and the git directories themselves; see durable_paths."""

@@ -67,7 +67,10 @@ INERT: Mapping[str, frozenset[str]] = MappingProxyType(
         "merge-base": frozenset({"--is-ancestor"}),
         "rev-list": frozenset(
             {
+                "--before=",
+                "--first-parent",
                 "--max-count=",
+                "--missing=",
                 "--no-object-names",
                 "--no-walk",
                 "--objects",
