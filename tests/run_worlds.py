@@ -10,6 +10,7 @@ from pathlib import Path
 
 from effect_desk import until
 from lane_runs import build
+from standfast.journal import runs
 from standfast.journal.store import Journal
 
 REPORTS = 'echo \'{"type":"result","session_id":"s","total_cost_usd":0.6,"is_error":false}\''
@@ -119,6 +120,14 @@ class Night:
 
     def journal(self) -> Journal:
         return Journal(str(self.repo / ".git" / "standfast"))
+
+    def word(self, run_id: str) -> str:
+        """The newest word about a run."""
+        journal = self.journal()
+        try:
+            return runs.word(journal, run_id).state
+        finally:
+            journal.close()
 
     def lanes(self, run_id: str) -> dict[str, str]:
         """How the lanes of a run stand, as `status` says it."""

@@ -32,6 +32,22 @@ def try_lock(fd: int) -> bool:
     return True
 
 
+def is_held(path: str) -> bool:
+    """Whether somebody has this lock. Whoever asks shares a free one for a moment."""
+    try:
+        fd = disk.open_regular(path)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        refuse_lockless(error)
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
 def refuse_lockless(error: OSError) -> None:
     """A lock that is taken is waited for; a filesystem that has none is refused."""
     if error.errno in _NO_LOCKS_HERE:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from standfast import disk
+from standfast import clock, disk
 from standfast.effects import orphans
 from standfast.journal import locks
 from standfast.lane_errors import LaneBusy, RunBusy
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LANES, RUNS = "lanes", "runs"  # folders beside the journal
 _BUSY = {LANES: LaneBusy, RUNS: RunBusy}
+_TRIES, _PAUSE_S = 20, 0.01
 
 
 def digest(*names: str) -> str:
@@ -32,10 +33,19 @@ def _lock(journal: Journal, kind: str, names: Sequence[str]) -> str:
     return os.path.join(journal.folder, kind, f"{digest(*names)}.lock")
 
 
+def is_taken(journal: Journal, kind: str, *names: str) -> bool:
+    """Whether somebody takes it on at the moment."""
+    return locks.is_held(_lock(journal, kind, names))
+
+
 def holders(journal: Journal, kind: str, *names: str) -> list[int]:
-    """The processes that take it on at the moment."""
-    path = _lock(journal, kind, names)
-    return lock_holders(path) if os.path.lexists(path) else []
+    """The processes that do, to name them: not every system can say, and none of other machines."""
+    return lock_holders(_lock(journal, kind, names))
+
+
+def who(journal: Journal, kind: str, *names: str) -> str:
+    """The same in words."""
+    return ", ".join(map(str, holders(journal, kind, *names))) or "unknown"
 
 
 @contextmanager
@@ -45,12 +55,21 @@ def taken(journal: Journal, kind: str, *names: str) -> Iterator[None]:
     disk.make_folder(os.path.join(journal.folder, kind))
     fd = locks.open_lock(_lock(journal, kind, names))
     try:
-        if not locks.try_lock(fd):
-            who = ", ".join(map(str, holders(journal, kind, *names))) or "unknown"
-            raise _BUSY[kind](f"{'/'.join(names)} is being worked on already: process {who}")
+        if not _takes(fd):
+            pids = who(journal, kind, *names)
+            raise _BUSY[kind](f"{'/'.join(names)} is being worked on already: process {pids}")
         yield
     finally:
         os.close(fd)
+
+
+def _takes(fd: int) -> bool:
+    """Whoever only asks has a share of it for a moment: nobody is refused for that."""
+    for _ in range(_TRIES):
+        if locks.try_lock(fd):
+            return True
+        clock.pause(_PAUSE_S)
+    return False
 
 
 def commands(journal: Journal, run_id: str) -> list[Left]:

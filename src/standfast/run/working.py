@@ -74,7 +74,7 @@ class Work(NamedTuple):
 
 def is_taken(journal: Journal, names: Sequence[str]) -> bool:
     """Whether somebody takes this lane on at the moment."""
-    return bool(taking.holders(journal, taking.LANES, *names))
+    return taking.is_taken(journal, taking.LANES, *names)
 
 
 def free_of_locks(work: Work, tree: Git) -> None:

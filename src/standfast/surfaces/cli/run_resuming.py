@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.effects import orphans
 from standfast.errors import NothingFound, WrongUsage
@@ -38,26 +38,45 @@ def find(context: Context, run_id: str) -> Run:
     return _of_lanes(run_id, alone)
 
 
-def unfinished(context: Context) -> list[Run]:
-    """Every run that nobody stopped, that is not done, and that nobody takes on now."""
-    journal = context.journal
+class Unfinished(NamedTuple):
+    """What nobody stopped and is not done."""
+
+    left: list[Run]
+    busy: list[str]  # runs that somebody takes on now, and lanes of none
+
+
+def unfinished(context: Context) -> Unfinished:
+    """Look for it, everywhere."""
+    found = Unfinished([], [])
     try:
-        journal.query(runs.ANY)
+        context.journal.query(runs.ANY)
     except NothingFound:  # or a disk was full when it was to be made
-        return []
-    planned = [
-        run
-        for run in _planned(context)
-        if runs.word(journal, run.run_id).state == runs.GOING
-        and not taking.holders(journal, taking.RUNS, run.run_id)
-    ]
-    known = {run.run_id for run in _planned(context)} | runs.forgotten(journal)
+        return found
+    for run in _planned(context):
+        if runs.word(context.journal, run.run_id).state != runs.GOING:
+            continue
+        if taking.is_taken(context.journal, taking.RUNS, run.run_id):
+            found.busy.append(run.run_id)
+        else:
+            found.left.append(run)
     alone: dict[str, list[Spec]] = {}
+    for spec in _begun_alone(context):
+        if is_taken(context.journal, spec.names):
+            found.busy.append("/".join(spec.names))
+        else:
+            alone.setdefault(spec.run_id, []).append(spec)
+    found.left.extend(_of_lanes(run_id, specs) for run_id, specs in alone.items())
+    return found
+
+
+def _begun_alone(context: Context) -> Iterable[Spec]:
+    """The lanes of no plan that are neither done nor failed."""
+    journal = context.journal
+    known = {run.run_id for run in _planned(context)} | runs.forgotten(journal)
     for spec in lane_steps.unfinished(journal):
         is_open = decide(lane_steps.standing(journal, spec)).do not in (Do.NOTHING, Do.FAIL)
-        if spec.run_id not in known and is_open and not is_taken(journal, spec.names):
-            alone.setdefault(spec.run_id, []).append(spec)
-    return [*planned, *(_of_lanes(run_id, specs) for run_id, specs in alone.items())]
+        if spec.run_id not in known and is_open:
+            yield spec
 
 
 def _planned(context: Context) -> list[Run]:

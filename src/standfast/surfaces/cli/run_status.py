@@ -18,13 +18,14 @@ def show(context: Context, run_id: str) -> int:
     """Print it; nothing is changed."""
     run = run_resuming.find(context, run_id)
     found = list(rows(context.journal, run, runs_listed.look(context, run)))
-    word, taken_by = (
+    word, is_taken = (
         runs.word(context.journal, run_id),
-        taking.holders(context.journal, taking.RUNS, run_id),
+        taking.is_taken(context.journal, taking.RUNS, run_id),
     )
+    taken_by = taking.holders(context.journal, taking.RUNS, run_id) if is_taken else []
     if context.json:
         lanes = [row.as_dict() for row in found]
-        outcome = None if taken_by else word.facts.get("outcome")  # None: nobody saw its end
+        outcome = None if is_taken else word.facts.get("outcome")  # None: nobody saw its end
         outcome = str(outcome).replace(" ", "_") if outcome else None
         print(json_line({"run_id": run_id, "state": word.state, "outcome": outcome,
                          "processes": taken_by,
@@ -32,7 +33,8 @@ def show(context: Context, run_id: str) -> int:
         return 0
     is_left = word.state == runs.GOING and "outcome" not in word.facts  # nobody saw its end
     state = "cut off" if is_left else str(word.facts.get("outcome") or word.state)
-    state = f"taken on by process {taken_by[0]}" if taken_by else state
+    if is_taken:
+        state = f"taken on by {f'process {taken_by[0]}' if taken_by else 'a process'}"
     print(f"{run_id}: {state}, into {run.base}" + (f", from {run.file}" if run.file else ""))
     print(context.screen.table([HEAD, *(row.cells() for row in found)], ("dim", "strong")))
     return 0

@@ -11,14 +11,14 @@ from standfast.engines.local import Engine
 from standfast.errors import StandfastError
 from standfast.files import homes
 from standfast.journal import runs as told
-from standfast.lane_errors import LaneEnded
+from standfast.lane_errors import LaneEnded, RunBusy
 from standfast.protocol.schedule import Outcome, State
 from standfast.run import baseline, dispatch, taking
 from standfast.run.documents import Documents
 from standfast.run.going import Around, Going
 from standfast.run.notifying import Notifier
 from standfast.surfaces.cli import run_summary, workers
-from standfast.surfaces.cli.run_shown import Watch
+from standfast.surfaces.cli.run_shown import Watch, speak
 from standfast.surfaces.cli.workers import author
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ def take_on(
         if signal.getsignal(number) is not signal.SIG_IGN:  # `nohup` means it
             signal.signal(number, signal.default_int_handler)
     with ExitStack() as held:
-        for run in wanted:
-            held.enter_context(taking.taken(context.journal, taking.RUNS, run.run_id))
+        wanted = [run for run in wanted if _holds(context, held, run, is_only=len(wanted) == 1)]
         _begin(context, wanted)
         watch = held.enter_context(Watch(context))
         goings = []
@@ -74,8 +73,20 @@ def take_on(
     run_summary.tell(context, goings, outcomes)
     if engine.was_interrupted:
         raise KeyboardInterrupt
-    worst = next(outcome for outcome in Outcome if outcome in outcomes.values())
+    worst = next((outcome for outcome in Outcome if outcome in outcomes.values()), Outcome.DONE)
     return STATUSES[worst]
+
+
+def _holds(context: Context, held: ExitStack, run: Run, *, is_only: bool) -> bool:
+    """Take a run's lock; where there are several, one that is busy takes no other along."""
+    try:
+        held.enter_context(taking.taken(context.journal, taking.RUNS, run.run_id))
+    except RunBusy as busy:
+        if is_only:
+            raise
+        speak(busy.problem, sys.stderr)
+        return False
+    return True
 
 
 def _leave(context: Context) -> None:

@@ -69,7 +69,7 @@ def _shown(context: Context, run: Run) -> Shown:
     counted = Counter(lane.state for lane in lanes.values())
     left = [waves[name] for name, lane in lanes.items() if lane.state is not State.DONE]
     word = told.word(context.journal, run.run_id)
-    if taking.holders(context.journal, taking.RUNS, run.run_id):
+    if taking.is_taken(context.journal, taking.RUNS, run.run_id):
         state = RUNNING
     elif word.state == told.STOPPED:
         state = STOPPED

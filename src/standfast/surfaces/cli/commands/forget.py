@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from standfast.effects import orphans
 from standfast.journal import runs
 from standfast.journal.author import Author
 from standfast.lane_errors import RunBusy
@@ -39,14 +40,12 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 def _forget_run(context: Context, run_id: str) -> int:
     """Its branches, worktrees and records stay as they are; one that goes on is not forgotten."""
-    pids = taking.holders(context.journal, taking.RUNS, run_id)
-    if pids:
-        raise RunBusy(f"{run_id} is being worked on: process {pids[0]}")
-    left = taking.commands(context.journal, run_id)
-    if any(each.pids for each in left):
-        raise RunBusy(f"a command of {run_id} still runs, which nobody would hear of any more")
-    with context.journal.writing() as tx:
-        runs.tell(tx, run_id, runs.FORGOTTEN, Author(context.who))
+    with taking.taken(context.journal, taking.RUNS, run_id):
+        left = taking.commands(context.journal, run_id)
+        if any(each.state != orphans.IN_DOUBT for each in left):
+            raise RunBusy(f"a command of {run_id} still runs, which nobody would hear of any more")
+        with context.journal.writing() as tx:
+            runs.tell(tx, run_id, runs.FORGOTTEN, Author(context.who))
     words = f"Forgotten: run {run_id}. Its branches, worktrees and records stay."
     print(json_line({"forgotten": run_id}) if context.json else words)
     context.heal()

@@ -129,7 +129,7 @@ def _print_last_words(context: Context, specs: list[Spec]) -> None:
 
 def _goes_on(context: Context, specs: list[Spec], log: _Log) -> bool:
     """Whether more may come: somebody takes the run on, or has just stopped doing so."""
-    goes_on = bool(taking.holders(context.journal, taking.RUNS, specs[0].run_id)) or any(
+    goes_on = taking.is_taken(context.journal, taking.RUNS, specs[0].run_id) or any(
         is_taken(context.journal, spec.names) for spec in specs
     )
     _print(context, log.entries())

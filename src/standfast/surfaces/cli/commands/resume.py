@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
     from standfast.surfaces.cli.frame import Parser
 
+_NOTHING = "Nothing was left in the middle."
+
 
 def configure(parser: Parser) -> None:
     """Which run, or all of them; which lane is to be tried once more."""
@@ -46,7 +48,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         raise NotARepository("lanes are branches: this is no git repository")
     context.heal()
     named = arguments.run
-    wanted = [run_resuming.find(context, ids.run_id(named))] if named else (
+    wanted, busy = ([run_resuming.find(context, ids.run_id(named))], []) if named else (
         run_resuming.unfinished(context)
     )  # fmt: skip
     if arguments.cost_limit is not None:
@@ -57,11 +59,12 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         each.run_id: run_resuming.lanes(each, arguments.lane) for each in wanted if arguments.lane
     }
     if context.json:
-        print(json_line(run_resuming.as_json(context, wanted, asked)), flush=True)
-    elif wanted:
-        print(run_resuming.told(context, wanted, asked))
+        found = run_resuming.as_json(context, wanted, asked)
+        print(json_line({**found, "busy": busy}), flush=True)
     else:
-        print("Nothing was left in the middle.")
+        for name in busy:
+            print(f"{name} is being worked on already, and left to that.")
+        print(run_resuming.told(context, wanted, asked) if wanted else _NOTHING)
     if not wanted:
         return 0
     return runs.take_on(context, wanted, asked, wait_s=arguments.wait_limit)

@@ -42,20 +42,19 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         runs.tell(tx, found.run_id, runs.STOPPED, Author(context.who))
     left = _end(context, found.run_id)
     if left:
-        pids = ", ".join(map(str, left))
-        raise StillRunning(f"run {found.run_id} is stopped, but process {pids} lives on")
+        raise StillRunning(f"run {found.run_id} is stopped, but process {left} lives on")
     words = f"Stopped: {found.run_id}. `standfast resume {found.run_id}` goes on with it."
     print(json_line({"stopped": found.run_id}) if context.json else words)
     return 0
 
 
-def _end(context: Context, run_id: str) -> list[int]:
-    """End its commands and wait for the one who takes it on, within reason.
+def _end(context: Context, run_id: str) -> str:
+    """End its commands and wait for the one who takes it on, within reason; who is left.
 
     Whoever is in the middle of a baseline sees the end of that, and only then the journal.
     """
     began = ended = clock.monotonic_ns()
-    while taking.holders(context.journal, taking.RUNS, run_id):
+    while taking.is_taken(context.journal, taking.RUNS, run_id):
         now = clock.monotonic_ns()
         if now - began > _PATIENCE_S * 1e9:
             break
@@ -63,7 +62,7 @@ def _end(context: Context, run_id: str) -> list[int]:
             taking.end_commands(context.journal, run_id)
             ended = clock.monotonic_ns()
         clock.pause(_LOOK_AGAIN_S)
-    return [
-        *taking.holders(context.journal, taking.RUNS, run_id),
-        *taking.end_commands(context.journal, run_id),
-    ]
+    left = list(map(str, taking.end_commands(context.journal, run_id)))
+    if taking.is_taken(context.journal, taking.RUNS, run_id):
+        left.insert(0, taking.who(context.journal, taking.RUNS, run_id))
+    return ", ".join(left)
