@@ -228,8 +228,9 @@ class Going:
         self.lanes[name] = look(self.journal, self.run)[name]
 
     def begun(self) -> None:
-        """Something was begun: its phase may have begun with it."""
-        self._phases.look(self.lanes)
+        """Something was begun, or ended: its phase may have, with it."""
+        if self.run.is_plan:  # lanes that were begun one by one make no phase
+            self._phases.look(self.lanes)
 
     def ended(self, name: Name, lane: Lane) -> None:
         """A lane came back: it is told to whoever listens."""
@@ -237,7 +238,7 @@ class Going:
         self.lanes[name] = lane
         with self.journal.writing() as tx:
             self._sum_up(tx, name, lane, is_news=True)
-        self._phases.look(self.lanes)
+        self.begun()
         self.heard(Told(self.run.run_id, name, lane))
 
     def _sum_up(self, tx: Writing, name: Name, lane: Lane, *, is_news: bool) -> None:
