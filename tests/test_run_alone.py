@@ -9,6 +9,7 @@ import pytest
 from effect_desk import until
 from run_worlds import Night, night
 from standfast.journal import checkpoints
+from test_run_odd_stops import slow_git
 
 
 class Alone:
@@ -81,3 +82,69 @@ def test_lanes_of_no_plan_make_no_phase(alone: Alone) -> None:
     assert failed.returncode == 1
     assert done.returncode == 0, done.stdout + done.stderr
     assert alone.records() == {"a", "bad"}
+
+
+@pytest.mark.req("RUN-05")
+def test_lane_between_two_commands_is_stopped_and_stays_so(alone: Alone) -> None:
+    world = alone.world
+    path, waits, go = slow_git(world, "commit")
+    test = f"touch {world.top}/tested"
+    begun = alone.start("a", "--test", test, runner="echo a > a", PATH=path)
+    until(waits.exists)
+    stopping = world.start("stop", "r1")
+    until(lambda: world.word("r1") == "stopped")
+    go.touch()
+    stopped, _ = stopping.communicate(timeout=60)
+    said, _ = begun.communicate(timeout=60)
+
+    assert stopping.returncode == 0, stopped
+    assert begun.returncode == 106, said
+    assert not (world.top / "tested").exists()
+    assert world.call("resume").stdout == "Nothing was left in the middle.\n"
+    assert world.call("resume", "r1").returncode == 0
+    assert world.merged().total() == 1
+
+
+@pytest.mark.req("RUN-05")
+def test_lane_that_was_stopped_is_going_again_once_it_is_named(alone: Alone) -> None:
+    begun = alone.start()
+    until(lambda: alone.begun() == 1)
+    stopped = alone.world.call("stop", "r1")
+    begun.communicate(timeout=60)
+    assert (stopped.returncode, begun.returncode) == (0, 106), stopped.stderr
+    again = alone.world.start("lane", "resume", *alone.words("a"))
+    until(lambda: alone.begun() == 2)
+    again.kill()
+    again.communicate()
+    alone.go.touch()
+    done = alone.world.call("resume")
+
+    assert "Done: r1, 1 done" in done.stdout
+    assert alone.world.merged().total() == 1
+
+
+def test_lane_is_forgotten_once_it_does_not_go_on(alone: Alone) -> None:
+    begun = alone.start()
+    until(lambda: alone.begun() == 1)
+    early = alone.world.call("forget", "r1")
+    alone.world.call("stop", "r1")
+    begun.communicate(timeout=60)
+    late = alone.world.call("forget", "r1")
+
+    assert early.returncode == 118, early.stderr
+    assert late.returncode == 0, late.stderr
+    assert "r1" not in alone.world.call("status").stdout
+    assert alone.world.call("resume").stdout == "Nothing was left in the middle.\n"
+
+
+def test_lanes_that_were_all_taken_back_are_not_begun_again_unasked(alone: Alone) -> None:
+    begun = alone.start()
+    until(lambda: alone.begun() == 1)
+    begun.kill()
+    begun.communicate()
+    alone.world.call("reap")
+    back = alone.world.call("rollback", "r1")
+    alone.go.touch()
+
+    assert back.returncode == 0, back.stdout + back.stderr
+    assert alone.world.call("resume").stdout == "Nothing was left in the middle.\n"

@@ -115,7 +115,10 @@ def forgotten(journal: Journal) -> set[str]:
 
 def word(journal: Journal, run_id: str) -> Word:
     """The newest word about a run."""
-    found = reading.cell(journal, f"run.told:{run_id}")
+    try:
+        found = reading.cell(journal, f"run.told:{run_id}")
+    except NothingFound:
+        found = None
     if found is None:
         return Word()
     said: Mapping[str, Any] = found[0]

@@ -82,8 +82,6 @@ class Going:
         self._stopping = ""  # why nothing more is begun
         self._is_limited = False  # that is a limit, and no person
         self._is_ended = False  # somebody would not wait for what runs
-        # a plan's run was told to go on under its lock: whoever stops it comes after that
-        self._stop_seq = 0 if run.is_plan else runs.word(journal, run.run_id).seq
         self._until_ns = clock.monotonic_ns() + int(run.time_s * 1e9) if run.time_s else 0
         self.lanes = look(journal, run, self._asked)
         self.heard: Callable[[Told], None] = lambda _: None
@@ -98,8 +96,8 @@ class Going:
         return Rules(self.run.at_once, self.run.stops_at_failure, bool(self._stopping))
 
     def _why_to_stop(self) -> str:
-        word = runs.word(self.journal, self.run.run_id)
-        if word.state == runs.STOPPED and word.seq > self._stop_seq:
+        # it was told to go on under its lock: whoever stops it comes after that
+        if runs.word(self.journal, self.run.run_id).state == runs.STOPPED:
             return runs.STOPPED
         is_late = 0 < self._until_ns <= clock.monotonic_ns()
         self._is_limited = is_late or self._waited_long()

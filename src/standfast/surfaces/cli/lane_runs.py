@@ -14,6 +14,7 @@ from standfast.files import homes
 from standfast.git import Git
 from standfast.journal import checkpoints as recorded
 from standfast.journal import lane_steps as told
+from standfast.journal import runs
 from standfast.lane_errors import LaneBlocked, LaneChanged
 from standfast.protocol import checkpoint_hints as hinted
 from standfast.protocol import durations, ids, lane_spec
@@ -147,8 +148,14 @@ def take_on(context: Context, spec: Spec) -> None:
     dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
+    since = _go_on(context, spec.run_id)
+
+    def is_stopped() -> bool:
+        word = runs.word(context.journal, spec.run_id)
+        return word.state == runs.STOPPED and word.seq > since
+
     try:
-        lane.run(_work(context, spec), asked=True)
+        lane.run(_work(context, spec)._replace(is_stopped=is_stopped), asked=True)
     except StandfastError:
         _say_how_to_go_on(context, spec)
         raise
@@ -156,6 +163,18 @@ def take_on(context: Context, spec: Spec) -> None:
         _say_how_to_go_on(context, spec)
         _tell(context, "stopped; a command that runs goes on: resume waits for it, reap ends it")
         raise
+
+
+def _go_on(context: Context, run_id: str) -> int:
+    """What was stopped is named, and goes on again; where the words end that were told before.
+
+    A lane of a plan goes on by itself: its run stays as it is.
+    """
+    word = runs.word(context.journal, run_id)
+    if word.state != runs.GOING and runs.find(context.journal, run_id) is None:
+        with context.journal.writing() as tx:
+            runs.tell(tx, run_id, runs.GOING, workers.author(context))
+    return word.seq
 
 
 def _work(context: Context, spec: Spec) -> Work:

@@ -27,15 +27,21 @@ if TYPE_CHECKING:
 
 
 def find(context: Context, run_id: str) -> Run:
-    """A run by its name; lanes that were begun one by one are a run too."""
+    """A run by its name."""
+    found = known(context, run_id)
+    if found is None:
+        others = ", ".join(run.run_id for run in _planned(context)) or "none"
+        raise RunUnknown(f"there is no run `{one_line(run_id, 60)}`; those known are: {others}")
+    return found
+
+
+def known(context: Context, run_id: str) -> Run | None:
+    """A run by its name, if there is one; lanes that were begun one by one are a run too."""
     found = runs.find(context.journal, run_id)
     if found is not None:
         return found
     alone = [spec for spec in _every_lane(context) if spec.run_id == run_id]
-    if not alone:
-        known = ", ".join(run.run_id for run in _planned(context)) or "none"
-        raise RunUnknown(f"there is no run `{one_line(run_id, 60)}`; those known are: {known}")
-    return _of_lanes(run_id, alone)
+    return _of_lanes(run_id, alone) if alone else None
 
 
 class Unfinished(NamedTuple):
@@ -70,12 +76,13 @@ def unfinished(context: Context) -> Unfinished:
 
 
 def _begun_alone(context: Context) -> Iterable[Spec]:
-    """The lanes of no plan that are neither done nor failed."""
+    """The lanes of no plan that nobody stopped and that are neither done nor failed."""
     journal = context.journal
-    known = {run.run_id for run in _planned(context)} | runs.forgotten(journal)
+    planned = {run.run_id for run in _planned(context)}
     for spec in lane_steps.unfinished(journal):
-        is_open = decide(lane_steps.standing(journal, spec)).do not in (Do.NOTHING, Do.FAIL)
-        if spec.run_id not in known and is_open:
+        if spec.run_id in planned or runs.word(journal, spec.run_id).state != runs.GOING:
+            continue
+        if decide(lane_steps.standing(journal, spec)).do not in (Do.NOTHING, Do.FAIL):
             yield spec
 
 

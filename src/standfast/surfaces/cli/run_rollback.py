@@ -41,7 +41,7 @@ def roll_back(context: Context, run: Run, names: Sequence[Name], to: str | None)
 
 def _stop(context: Context, run: Run) -> None:
     """Whoever takes all of a run back does not want the next `resume` to do it again unasked."""
-    if run.is_plan and runs.word(context.journal, run.run_id).state == runs.GOING:
+    if runs.word(context.journal, run.run_id).state == runs.GOING:
         with context.journal.writing() as tx:
             runs.tell(tx, run.run_id, runs.STOPPED, Author(context.who))
 

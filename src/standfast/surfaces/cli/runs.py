@@ -115,7 +115,8 @@ def _begin(context: Context, wanted: Sequence[Run]) -> None:
     """A run that somebody takes on again is not stopped any more."""
     with context.journal.writing() as tx:
         for run in wanted:
-            if run.is_plan:
+            is_known = told.word(context.journal, run.run_id).state == told.GOING
+            if run.is_plan or not is_known:
                 told.tell(tx, run.run_id, told.GOING, author(context))
 
 

@@ -10,12 +10,15 @@ from standfast.journal.author import Author
 from standfast.lane_errors import RunBusy
 from standfast.protocol import ids
 from standfast.run import taking
+from standfast.run.working import is_taken
+from standfast.surfaces.cli import run_resuming
 from standfast.surfaces.cli.screen import json_line
 from standfast.wake import sessions
 
 if TYPE_CHECKING:
     import argparse
 
+    from standfast.journal.runs import Run
     from standfast.surfaces.cli.context import Context
 
 
@@ -27,20 +30,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Leave a tombstone that no hook and no file undoes."""
     context.may_write()
-    if runs.find(context.journal, arguments.session) is not None:
-        return _forget_run(context, arguments.session)
-    found = sessions.find(context.journal.query, ids.session_id(arguments.session))
-    if not found.forgotten:
-        context.journal.append("session.forgotten", {"session": found.session})
-    words = f"Forgotten: session {found.session[:8]}. What it recorded stays in the journal."
-    print(json_line({"forgotten": found.session}) if context.json else words)
+    found = run_resuming.known(context, arguments.session)
+    if found is not None:
+        return _forget_run(context, found)
+    meant = sessions.find(context.journal.query, ids.session_id(arguments.session))
+    if not meant.forgotten:
+        context.journal.append("session.forgotten", {"session": meant.session})
+    words = f"Forgotten: session {meant.session[:8]}. What it recorded stays in the journal."
+    print(json_line({"forgotten": meant.session}) if context.json else words)
     context.heal()
     return 0
 
 
-def _forget_run(context: Context, run_id: str) -> int:
+def _forget_run(context: Context, run: Run) -> int:
     """Its branches, worktrees and records stay as they are; one that goes on is not forgotten."""
+    run_id = run.run_id
     with taking.taken(context.journal, taking.RUNS, run_id):
+        for name in run.names:
+            if is_taken(context.journal, (run_id, *name)):
+                raise RunBusy(f"lane {'/'.join(name)} of {run_id} is being worked on")
         left = taking.commands(context.journal, run_id)
         if any(each.state != orphans.IN_DOUBT for each in left):
             raise RunBusy(f"a command of {run_id} still runs, which nobody would hear of any more")

@@ -16,6 +16,7 @@ from standfast.surfaces.cli.screen import json_line
 if TYPE_CHECKING:
     import argparse
 
+    from standfast.journal.runs import Run
     from standfast.surfaces.cli.context import Context
     from standfast.surfaces.cli.frame import Parser
 
@@ -40,7 +41,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         return 0
     with context.journal.writing() as tx:
         runs.tell(tx, found.run_id, runs.STOPPED, Author(context.who))
-    left = _end(context, found.run_id)
+    left = _end(context, found)
     if left:
         raise StillRunning(f"run {found.run_id} is stopped, but process {left} lives on")
     words = f"Stopped: {found.run_id}. `standfast resume {found.run_id}` goes on with it."
@@ -48,21 +49,27 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _end(context: Context, run_id: str) -> str:
+def _end(context: Context, run: Run) -> str:
     """End its commands and wait for the one who takes it on, within reason; who is left.
 
     Whoever is in the middle of a baseline sees the end of that, and only then the journal.
     """
     began = ended = clock.monotonic_ns()
-    while taking.is_taken(context.journal, taking.RUNS, run_id):
+    while _taken(context, run):
         now = clock.monotonic_ns()
         if now - began > _PATIENCE_S * 1e9:
             break
         if now - ended > _END_AGAIN_NS:
-            taking.end_commands(context.journal, run_id)
+            taking.end_commands(context.journal, run.run_id)
             ended = clock.monotonic_ns()
         clock.pause(_LOOK_AGAIN_S)
-    left = list(map(str, taking.end_commands(context.journal, run_id)))
-    if taking.is_taken(context.journal, taking.RUNS, run_id):
-        left.insert(0, taking.who(context.journal, taking.RUNS, run_id))
-    return ", ".join(left)
+    ended_not = map(str, taking.end_commands(context.journal, run.run_id))
+    return ", ".join([*_taken(context, run), *ended_not])
+
+
+def _taken(context: Context, run: Run) -> list[str]:
+    """Who takes the run on; lanes that were begun one by one have somebody each."""
+    own = (taking.RUNS, run.run_id)
+    every = [own, *((taking.LANES, run.run_id, *name) for name in run.names)]
+    first = next((each for each in every if taking.is_taken(context.journal, *each)), None)
+    return [] if first is None else [taking.who(context.journal, *first)]
