@@ -10,6 +10,7 @@ import pytest
 
 from effect_desk import until
 from run_worlds import Night, night
+from test_run_odd_stops import slow_git
 
 
 @pytest.fixture
@@ -37,6 +38,34 @@ def waits(world: Night, marker: str = "marker") -> tuple[Path, str]:
 
 def running(world: Night) -> bool:
     return bool(json.loads(world.call("ps", "--json").stdout)["effects"])
+
+
+# Two calls at once.
+
+
+def test_two_plans_that_begin_under_one_name_are_not_mixed(world: Night) -> None:
+    path, asked, go = slow_git(world, "for-each-ref")  # after the first look at the journal
+    late = world.plan("lanes: {late: Do it.}\n", "late.yaml")
+    early = world.plan("lanes: {early: Do it.}\n", "early.yaml")
+    second = world.start("run", late, "--run-id", "same", PATH=path)
+    until(asked.exists)
+    first = world.call("run", early, "--run-id", "same")
+    go.touch()
+    said, _ = second.communicate(timeout=60)
+
+    assert first.returncode == 0, first.stderr
+    assert second.returncode == 119, said
+    assert world.lanes("same") == {"early": "done"}
+    assert world.paid() == {"early/task": 1}
+
+
+def test_forgotten_run_stays_forgotten_when_it_is_stopped(world: Night) -> None:
+    assert world.call("run", world.plan("test: 'false'\nlanes: {a: Do a.}\n")).returncode == 113
+    assert world.call("forget", "plan").returncode == 0
+    stopped = world.call("stop", "plan")
+
+    assert stopped.stdout == "plan is forgotten: there is nothing to stop.\n"
+    assert "plan" not in world.call("status").stdout
 
 
 # Before any agent.

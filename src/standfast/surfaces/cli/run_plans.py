@@ -60,8 +60,10 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
     author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
     context.may_write()
     with context.journal.writing() as tx:
-        told.plan(tx, made, specs, author)
-    return made
+        known = told.find(context.journal, run_id)  # another call may have come first
+        if known is None:
+            told.plan(tx, made, specs, author)
+    return made if known is None else _same(known, loaded, arguments)
 
 
 def _same(known: Run, loaded: Loaded, arguments: argparse.Namespace) -> Run:

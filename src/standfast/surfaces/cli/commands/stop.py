@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
     from standfast.surfaces.cli.frame import Parser
 
+_OVER = (runs.DONE, runs.FORGOTTEN)  # none of its commands runs
 _PATIENCE_S = 30.0
 _LOOK_AGAIN_S = 0.05
 _END_AGAIN_NS = 1_000_000_000
@@ -35,12 +36,14 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     context.heal()
     found = run_resuming.find(context, ids.run_id(arguments.run))
     context.may_write()
-    if runs.word(context.journal, found.run_id).state == runs.DONE:
-        words = f"{found.run_id} is done: there is nothing to stop."
-        print(json_line({"stopped": None, "state": runs.DONE}) if context.json else words)
-        return 0
     with context.journal.writing() as tx:
-        runs.tell(tx, found.run_id, runs.STOPPED, Author(context.who))
+        state = runs.word(context.journal, found.run_id).state
+        if state not in _OVER:
+            runs.tell(tx, found.run_id, runs.STOPPED, Author(context.who))
+    if state in _OVER:
+        words = f"{found.run_id} is {state}: there is nothing to stop."
+        print(json_line({"stopped": None, "state": state}) if context.json else words)
+        return 0
     left = _end(context, found)
     if left:
         raise StillRunning(f"run {found.run_id} is stopped, but process {left} lives on")
