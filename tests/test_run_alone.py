@@ -1,5 +1,6 @@
 """Lanes that were begun one by one, treated as runs are: resumed, stopped, forgotten."""
 
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,8 +35,11 @@ class Alone:
     def start(
         self, lane: str = "a", *more: str, runner: str = "", **env: str
     ) -> subprocess.Popen[str]:
+        return self.world.start(*self.call(lane, *more, runner=runner), **env)
+
+    def call(self, lane: str, *more: str, runner: str = "") -> list[str]:
         given = ("--runner", runner or self._runner, "--task", self._task)
-        return self.world.start("lane", "run", *self.words(lane), *given, *more, **env)
+        return ["lane", "run", *self.words(lane), *given, *more]
 
     def leave(self, lane: str = "a", *more: str) -> None:
         """It is killed while its agent works, which goes on."""
@@ -148,3 +152,19 @@ def test_lanes_that_were_all_taken_back_are_not_begun_again_unasked(alone: Alone
 
     assert back.returncode == 0, back.stdout + back.stderr
     assert alone.world.call("resume").stdout == "Nothing was left in the middle.\n"
+
+
+@pytest.mark.req("RUN-11")
+def test_lane_below_nohup_outlives_its_terminal(alone: Alone) -> None:
+    argv = ["nohup", *alone.world.argv(*alone.call("a"))]
+    begun = subprocess.Popen(argv, cwd=alone.world.repo, env=alone.world.environ,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, encoding="utf-8",
+                             start_new_session=True)  # fmt: skip
+    until(lambda: alone.begun() == 1)
+    begun.send_signal(signal.SIGHUP)
+    alone.go.touch()
+    said, _ = begun.communicate(timeout=60)
+
+    assert begun.returncode == 0, said
+    assert alone.world.merged().total() == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -146,8 +145,7 @@ def take_on(context: Context, spec: Spec) -> None:
 
     context.may_write()
     dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+    workers.heed_signals()
     since = _go_on(context, spec.run_id)
 
     def is_stopped() -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -48,9 +47,7 @@ def take_on(
     """Take runs on until each is over, and say how they ended; the worst gives the status."""
     context.may_write()
     dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # `nohup` means it
-            signal.signal(number, signal.default_int_handler)
+    workers.heed_signals()
     with ExitStack() as held:
         wanted = [run for run in wanted if _holds(context, held, run, is_only=len(wanted) == 1)]
         _begin(context, wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from standfast.journal.writing import Writing
     from standfast.protocol.lane_spec import Spec
     from standfast.surfaces.cli.context import Context
+
+
+def heed_signals() -> None:
+    """Whatever asks us to end interrupts us, so that it is said how to go on."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # `nohup` means it
+            signal.signal(number, signal.default_int_handler)
 
 
 def author(context: Context) -> Author:
