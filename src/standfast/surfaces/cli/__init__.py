@@ -14,12 +14,13 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit status; never a traceback."""
     _open_missing_streams()
     arguments = sys.argv[1:] if argv is None else argv
+    status = 0
     try:
         status = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         silence(1)  # `| head` has seen enough
-        return 0
+        return status
     except KeyboardInterrupt:
         return 130
     except StandfastError as error:

@@ -23,6 +23,7 @@ from standfast.redact import redact
 from standfast.run import dispatch
 from standfast.surfaces.cli import stages as shown
 from standfast.surfaces.cli import workers
+from standfast.surfaces.cli.screen import speak
 
 if TYPE_CHECKING:
     import argparse
@@ -192,7 +193,7 @@ def _root(context: Context) -> str:
 def _tell(context: Context, words: str) -> None:
     if not context.json:
         stamp = clock.local_second(clock.now_us())
-        print(f"{stamp} {printable(words)}", file=sys.stderr, flush=True)
+        speak(f"{stamp} {printable(words)}", sys.stderr)
 
 
 def _say_how_to_go_on(context: Context, spec: Spec) -> None:
@@ -201,4 +202,5 @@ def _say_how_to_go_on(context: Context, spec: Spec) -> None:
         return
     root = homes.checkpoints_root(context.journal, context.place)
     relative = context.config.checkpoints_file or homes.CHECKPOINTS_FILE
-    print(hinted.prompt(last.key, last.status, os.path.join(root, relative), root), flush=True)
+    words = hinted.prompt(last.key, last.status, os.path.join(root, relative), root)
+    speak(words, sys.stdout)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from standfast.errors import StandfastError
@@ -12,7 +13,7 @@ from standfast.journal import runs
 from standfast.journal.author import Author
 from standfast.protocol.lanes import text
 from standfast.run import rollback, taking
-from standfast.surfaces.cli.screen import json_line
+from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,7 @@ def roll_back(context: Context, run: Run, names: Sequence[Name], to: str | None)
             stays = stays or not went
             told = {"lane": "/".join((run.run_id, *name)), "rolled_back": went, "said": said}
             words = f"{told['lane']}  {said}"
-            print(json_line(told) if context.json else words, flush=True)
+            speak(json_line(told) if context.json else words, sys.stdout)
     context.heal(checkpoints=True)
     return int(stays)
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sys
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from standfast import clock
 from standfast.protocol.schedule import State
 from standfast.protocol.text import one_line, printable
 from standfast.surfaces.cli import silence
 from standfast.surfaces.cli.run_faces import Faces
-from standfast.surfaces.cli.screen import json_line
+from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -134,11 +134,3 @@ class Watch:
             stamp = clock.local_second(said.at)
             words = one_line(printable(said.words), _WORDS)
             speak(f"{stamp} {'/'.join(said.name)}  {words}", sys.stderr)
-
-
-def speak(words: str, stream: TextIO) -> None:
-    """Say it to whoever listens: a reader that went away ends no run."""
-    try:
-        print(words, file=stream, flush=True)
-    except OSError:
-        silence(stream.fileno())

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from standfast import clock
 from standfast.journal import spending
 from standfast.protocol.schedule import Outcome, State
-from standfast.surfaces.cli import silence
 from standfast.surfaces.cli.run_rows import why
-from standfast.surfaces.cli.screen import json_line
+from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,17 +28,9 @@ def tell(context: Context, goings: Sequence[Going], outcomes: Mapping[str, Outco
     for going in goings:
         found = outcomes[going.run.run_id]
         if context.json:
-            _say(json_line(_as_dict(going, found)))
+            speak(json_line(_as_dict(going, found)), sys.stdout)
         else:
-            _say(_text(context, going, found))
-
-
-def _say(words: str) -> None:
-    """Nobody may listen any more: that changes nothing about how the run ended."""
-    try:
-        print(words, flush=True)
-    except OSError:  # a pipe nobody reads, a terminal that was closed
-        silence(1)
+            speak(_text(context, going, found), sys.stdout)
 
 
 def _text(context: Context, going: Going, found: Outcome) -> str:

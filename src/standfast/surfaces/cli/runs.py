@@ -17,7 +17,8 @@ from standfast.run.documents import Documents
 from standfast.run.going import Around, Going
 from standfast.run.notifying import Notifier
 from standfast.surfaces.cli import run_summary, workers
-from standfast.surfaces.cli.run_shown import Watch, speak
+from standfast.surfaces.cli.run_shown import Watch
+from standfast.surfaces.cli.screen import speak
 from standfast.surfaces.cli.workers import author
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _leave(context: Context) -> None:
     """Somebody would not wait until what runs was ended."""
     if not context.json:
         words = "left at once; a command that runs goes on: `standfast resume` waits for it"
-        print(f"{words}, `standfast reap` ends it", file=sys.stderr, flush=True)
+        speak(f"{words}, `standfast reap` ends it", sys.stderr)
 
 
 def _first(context: Context, goings: Sequence[Going], watch: Watch) -> None:

@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from standfast.protocol.text import is_hidden, one_line, printable
+from standfast.surfaces.cli import silence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,6 +68,14 @@ class Screen(NamedTuple):
             self.paint(cell, style) if style else cell
             for cell, style in zip(cells, padded, strict=False)
         ]
+
+
+def speak(words: str, stream: TextIO) -> None:
+    """Say it to whoever listens: a reader that went away ends nothing that is being done."""
+    try:
+        print(words, file=stream, flush=True)
+    except OSError:
+        silence(stream.fileno())
 
 
 def json_line(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from standfast.errors import NoCheckpoint, NotARepository, WrongUsage
@@ -16,7 +17,7 @@ from standfast.protocol import ids, lanes
 from standfast.protocol.text import printable
 from standfast.surfaces.cli import checkpoints as shown
 from standfast.surfaces.cli import lane_runs, troubles
-from standfast.surfaces.cli.screen import json_line
+from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
     import argparse
@@ -96,7 +97,7 @@ def _resume(context: Context, names: tuple[str, str, str], _arguments: argparse.
     if spec is None:
         return _explain(context, names)
     if not context.json:
-        print(_prompt(context, _records(context, names)[-1]), flush=True)
+        speak(_prompt(context, _records(context, names)[-1]), sys.stdout)
     return _take_on(context, spec)
 
 
@@ -145,11 +146,11 @@ def _rollback(context: Context, names: tuple[str, str, str], arguments: argparse
     asked = rollback.Asked(*names, to=arguments.to)
     done = rollback.roll_back(context.journal, _root(context), asked, author, spare)
     now = _records(context, names)[-1]
-    if context.json:
-        print(json_line({**_whole(context, now), **_outcome(done)}), flush=True)
-    else:
-        print("\n".join([*_said(done), "", _prompt(context, now)]), flush=True)
     context.heal(checkpoints=True)
+    if context.json:
+        print(json_line({**_whole(context, now), **_outcome(done)}))
+    else:
+        print("\n".join([*_said(done), "", _prompt(context, now)]))
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from standfast.protocol import ids
 from standfast.protocol.text import one_line
 from standfast.surfaces.cli import run_resuming, runs
 from standfast.surfaces.cli.lane_runs import seconds
-from standfast.surfaces.cli.screen import json_line
+from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
     import argparse
@@ -60,11 +61,11 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     }
     if context.json:
         found = run_resuming.as_json(context, wanted, asked)
-        print(json_line({**found, "busy": busy}), flush=True)
+        speak(json_line({**found, "busy": busy}), sys.stdout)
     else:
-        for name in busy:
-            print(f"{name} is being worked on already, and left to that.")
-        print(run_resuming.told(context, wanted, asked) if wanted else _NOTHING)
+        lines = [f"{name} is being worked on already, and left to that." for name in busy]
+        words = run_resuming.told(context, wanted, asked) if wanted else _NOTHING
+        speak("\n".join([*lines, words]), sys.stdout)
     if not wanted:
         return 0
     return runs.take_on(context, wanted, asked, wait_s=arguments.wait_limit)

@@ -15,6 +15,7 @@ from standfast.protocol.text import printable
 from standfast.run import dispatch, stage
 from standfast.run.launching import Agents, Launch
 from standfast.surfaces.cli import stages as shown
+from standfast.surfaces.cli.screen import speak
 
 if TYPE_CHECKING:
     import argparse
@@ -70,9 +71,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 def _tell(context: Context, words: str) -> None:
     if not context.json:
-        print(
-            f"{clock.local_second(clock.now_us())} {printable(words)}", file=sys.stderr, flush=True
-        )
+        speak(f"{clock.local_second(clock.now_us())} {printable(words)}", sys.stderr)
 
 
 def _agents(context: Context, arguments: argparse.Namespace) -> Agents:
