@@ -152,6 +152,50 @@ def test_run_below_nohup_outlives_its_terminal(world: Night) -> None:
     assert begun.wait() == 0
 
 
+# A run that is known already.
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_lanes_at_once_are_said_anew_by_each_call(world: Night, *, is_named: bool) -> None:
+    here, flag, tries = world.top / "here", world.top / "flag", 500
+    all_are = f"test $(wc -l < {here}) -ge 3"
+    world.agent(f"echo x >> {here}; n=0; until {all_are} || test $n -ge {tries}; do sleep 0.02;"
+                f" n=$((n + 1)); done; {all_are} || exit 1")  # fmt: skip
+    text = f"limits: {{lanes: 1}}\ntest: 'test -e {flag}'\nlanes: {{a: Do., b: Do., c: Do.}}\n"
+    plan = world.plan(text)
+    assert world.call("run", plan).returncode == 113  # it is known, and nothing has begun
+    flag.touch()
+    words = ("run", "--run-id", "plan", "--resume") if is_named else ("run", plan)
+
+    assert world.call(*words, "--lanes", "0").returncode == 2
+    done = world.call(*words, "--lanes", "3")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("what", ["--resume", "--rollback"])
+def test_run_is_gone_on_with_as_it_was_begun_or_not_at_all(world: Night, what: str) -> None:
+    world.agent("exit 1")
+    plan = world.plan("lanes: {a: Do a.}\n")
+    other = world.plan("lanes: {b: Do b.}\n", "other.yaml")
+    assert world.call("run", plan).returncode == 1
+    world.git("branch", "elsewhere")
+    known = ("run", "--run-id", "plan", what)
+
+    assert world.call(*known, other).returncode == 119
+    assert world.call(*known, "--base", "elsewhere").returncode == 119
+    assert set(world.lanes("plan").values()) == {"failed"}
+    assert world.call(*known, plan, "--base", "main").returncode == int(what == "--resume")
+
+
+def test_rollback_takes_nothing_that_is_for_going_on(world: Night) -> None:
+    world.agent("exit 1")
+    assert world.call("run", world.plan("lanes: {a: Do a.}\n")).returncode == 1
+    back = ("run", "--run-id", "plan", "--rollback")
+
+    assert world.call(*back, "--lanes", "2").returncode == 2
+    assert world.call(*back, "--wait-limit", "2h").returncode == 2
+
+
 # Which part of a plan.
 
 PHASES = "phases:\n  P1: {lanes: {a: Do a.}}\n  P2: {lanes: {b: {task: Do b., after: P1/a}}}\n"

@@ -68,11 +68,7 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
 
 def _same(known: Run, loaded: Loaded, arguments: argparse.Namespace) -> Run:
     """A run that was begun is resumed as it is: a plan that changed meanwhile is another run."""
-    if known.digest != loaded.fingerprint:
-        raise RunChanged(
-            f"run {known.run_id} was begun from another plan ({printable(known.file)}), or this"
-            " one was changed since"
-        )
+    _refuse_plan(known, loaded)
     phases = [arguments.phase] if arguments.phase else [each.name for each in loaded.need().phases]
     begun = [name for name, _, _ in known.phases]
     if phases != begun or arguments.base not in (None, known.base):
@@ -81,6 +77,27 @@ def _same(known: Run, loaded: Loaded, arguments: argparse.Namespace) -> Run:
             f" {printable(known.base)}, and this call says something else"
         )
     return known
+
+
+def _refuse_plan(known: Run, loaded: Loaded) -> None:
+    if known.digest != loaded.fingerprint:
+        raise RunChanged(
+            f"run {known.run_id} was begun from another plan ({printable(known.file)}), or this"
+            " one was changed since"
+        )
+
+
+def refuse_other(context: Context, known: Run, arguments: argparse.Namespace) -> None:
+    """A run that is named needs no plan and no base; what is said of them must be true of it."""
+    if arguments.plan is not None:
+        _refuse_plan(known, load(context, arguments.plan))
+    if arguments.base not in (None, known.base):
+        raise RunChanged(f"run {known.run_id} was begun into {printable(known.base)}")
+
+
+def narrowed(run: Run, arguments: argparse.Namespace) -> Run:
+    """The run as this call takes it on: with as many lanes at once as it says."""
+    return run if arguments.lanes is None else run._replace(at_once=arguments.lanes)
 
 
 def _narrowed(plan: Plan, arguments: argparse.Namespace) -> Plan:
@@ -92,8 +109,6 @@ def _narrowed(plan: Plan, arguments: argparse.Namespace) -> Plan:
             raise WrongUsage(f"the plan has no phase `{arguments.phase}`: it has {known}")
         plan = plan._replace(phases=phases)
     if arguments.lanes is not None:
-        if arguments.lanes < 1:
-            raise WrongUsage("--lanes is a number from 1 on")
         plan = plan._replace(limits=plan.limits._replace(lanes=arguments.lanes))
     return plan
 

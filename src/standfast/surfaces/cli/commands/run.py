@@ -35,9 +35,14 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         raise NotARepository("lanes are branches: this is no git repository")
     if arguments.resume and arguments.rollback:
         raise WrongUsage("--resume goes on and --rollback goes back: name one of them")
+    if arguments.rollback and (arguments.lanes, arguments.wait_limit) != (None, None):
+        raise WrongUsage("--lanes and --wait-limit are for a run that goes on")
+    if arguments.lanes is not None and arguments.lanes < 1:
+        raise WrongUsage("--lanes is a number from 1 on")
     context.heal()
     if arguments.resume or arguments.rollback:
         found = run_resuming.find(context, _named(arguments))
+        run_plans.refuse_other(context, found, arguments)
         phase = arguments.phase
         wanted = [name for name in found.names if phase in (None, name[0])]
         if not wanted:
@@ -45,10 +50,11 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
             raise WrongUsage(f"{found.run_id} has no phase `{phase}`: it has {known}")
         if arguments.rollback:
             return run_rollback.roll_back(context, found, wanted, None)
+        found = run_plans.narrowed(found, arguments)
         return runs.take_on(context, [found], wait_s=arguments.wait_limit, phase=phase)
     if arguments.plan is None:
         raise WrongUsage("name the plan")
-    planned = run_plans.begin(context, arguments)
+    planned = run_plans.narrowed(run_plans.begin(context, arguments), arguments)
     return runs.take_on(context, [planned], wait_s=arguments.wait_limit)
 
 
