@@ -18,6 +18,7 @@ from standfast.protocol.lane_steps import (
     FAILED,
     MERGE,
     OK,
+    ONCE_MORE,
     PARKED,
     REBASE,
     RETIRE,
@@ -29,9 +30,11 @@ from standfast.protocol.lane_steps import (
     Standing,
     Step,
     after_failure,
+    after_tests,
     decide,
     is_tested_at,
     is_void,
+    left_by_tests,
 )
 from standfast.protocol.runners import Runner
 
@@ -451,3 +454,25 @@ def test_commit_is_titled_by_its_task() -> None:
     title = lane_prompt.title(SPEC, task)
     assert title.startswith("feat(P1-SL-1): Add a users table")
     assert len(title) < 80
+
+
+@pytest.mark.parametrize(
+    ("step", "left", "told"),
+    [
+        (None, "b", {"head": "a", "left": "b"}),
+        (Step(1, BEGUN, 1), "a", {"head": "a"}),
+        (Step(1, BEGUN, 1, {ONCE_MORE: "yes"}), "b", {"head": "a", "left": "b", ONCE_MORE: "yes"}),
+        (Step(1, OK, 1, {ONCE_MORE: "yes"}), "a", {"head": "a"}),  # of work that is done again
+        (None, None, {"head": "a"}),  # somebody took the branch away
+    ],
+)
+def test_where_tests_left_the_branch_is_told(
+    step: Step | None, left: str | None, told: dict[str, str]
+) -> None:
+    lane = Standing(SPEC, {}, {} if step is None else {TESTS: step})
+
+    facts = after_tests(lane, "a", left)
+
+    assert facts == told
+    after = Standing(SPEC, {}, {TESTS: Step(1, OK, 2, facts)})
+    assert left_by_tests(after, "b") == (left == "b", ONCE_MORE in told)

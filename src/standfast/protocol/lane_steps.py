@@ -24,6 +24,7 @@ PARKED, REVISE = "parked", "revise"  # an agent waits for a limit; a gate sends 
 ENDED = "ended"  # by somebody: what comes next is its next run
 GOES_ON = (BEGUN, PARKED, ENDED)  # an agent that has a session goes on in it
 SETUP, TESTS, REBASE, MERGE, PR, RETIRE = "setup", "tests", "rebase", "merge", "pr", "retire"
+ONCE_MORE = "once_more"  # tests that are run on what was committed under the ones before
 UNCHANGED = "no agent changed anything"
 LOG_ENTRIES = 5
 LONGEST_ERROR, LONGEST_ENTRY, MOST_TOLD = 2000, 500, 60
@@ -107,6 +108,20 @@ def is_tested_at(lane: Standing, commit: str) -> bool:
         commit,
         tested,
     )
+
+
+def after_tests(lane: Standing, head: str, tip: str | None) -> dict[str, str]:
+    """What is told of tests of *head* that passed: where they left the branch, if elsewhere."""
+    begun = lane.steps.get(TESTS)
+    is_again = begun is not None and begun.state == BEGUN and ONCE_MORE in begun.facts
+    left = {"left": tip} if tip and tip != head else {}
+    return {"head": head, **left, **({ONCE_MORE: "yes"} if is_again else {})}
+
+
+def left_by_tests(lane: Standing, commit: str) -> tuple[bool, bool]:
+    """Whether a commit came under the tests, and whether these were run once more for that."""
+    said = lane.steps[TESTS].facts if TESTS in lane.steps else {}
+    return said.get("left") == commit, ONCE_MORE in said
 
 
 def is_unchanged(lane: Standing) -> bool:

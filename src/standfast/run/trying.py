@@ -14,6 +14,7 @@ from standfast.errors import StandfastError
 from standfast.files import run_log
 from standfast.git import worktrees
 from standfast.journal import lane_steps as told
+from standfast.lane_errors import LaneBlocked
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps, runners, spending
 from standfast.protocol.json_text import write_json
@@ -134,6 +135,9 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
     spec = work.spec
     if not see_to_worktree(work, lane):
         return
+    strays = amiss(work)
+    if strays is not None:  # a person's work on another branch, or a merge that is not finished
+        raise LaneBlocked(f"{'/'.join(spec.names)}: {strays}", file=spec.worktree)
     last = spec.tasks[-1]
     head = committing.commit(work, lane_prompt.title(spec, last))
     if not spec.test:
@@ -148,8 +152,9 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
         "test_command": spec.test, "exit_code": status, "head_sha": head,
     }  # fmt: skip
     if ended is None or ended.is_ok:
+        facts = lane_steps.after_tests(lane, head, work.git.resolve(f"refs/heads/{spec.branch}"))
         with recording(work) as tx:
-            step(work, tx, lane_steps.TESTS, number, lane_steps.OK, {"head": head})
+            step(work, tx, lane_steps.TESTS, number, lane_steps.OK, facts)
             checkpoint(work, tx, cp.TESTED, cp.COMPLETE, **said)
         log(work, "test_done", cmd=spec.test, exit_code=status)
         return
