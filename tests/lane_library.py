@@ -6,8 +6,6 @@
 import json
 import os
 import sys
-from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 
 from lane_runs import BRANCH, NAMES, Lane
@@ -18,12 +16,10 @@ from standfast.journal import lane_steps as told
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
 from standfast.protocol import lane_spec
-from standfast.protocol.lane_spec import Gate, Spec, Task
+from standfast.protocol.lane_spec import Spec, Task
 from standfast.protocol.lane_steps import Standing
 from standfast.run import lane as lanes
 from standfast.run.working import Work
-
-Gated = Callable[[Gate, int, dict[str, Decimal]], None]
 
 
 def spec(lane: Lane, **more: object) -> Spec:

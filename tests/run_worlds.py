@@ -7,10 +7,11 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from effect_desk import until
 from lane_runs import build
-from standfast.journal import runs
+from standfast.journal import resumption, runs
 from standfast.journal.store import Journal
 
 REPORTS = 'echo \'{"type":"result","session_id":"s","total_cost_usd":0.6,"is_error":false}\''
@@ -149,3 +150,20 @@ def claude_like(world: Night, more: str = ":") -> None:
     command = f"[sh, {world.top / 'agent.sh'}, --permission-mode, acceptEdits]"
     text = f"runner: own\nrunners:\n  own:\n    kind: claude\n    command: {command}\n"
     (folder / "config.yaml").write_text(text, encoding="utf-8")
+
+
+def documented(world: Night) -> None:
+    """The repository has a file with a resumption section."""
+    file = world.repo / "ORCHESTRATION.yaml"
+    file.write_text("workflow: {id: w}\n", encoding="utf-8")
+    world.git("add", ".")
+    world.git("commit", "-qm", "a plan for people")
+    first = ("--phase", "0", "--phase-name", "before", "--next-step", "run")
+    begun = world.call("resumption", "trigger", "T1", *first)
+    assert begun.returncode == 0, begun.stderr
+
+
+def section(world: Night) -> dict[str, Any]:
+    """The section of that file."""
+    document = resumption.documents(world.journal().query)[0]
+    return document.section

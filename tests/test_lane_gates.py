@@ -63,12 +63,16 @@ def ran(ledger: Path) -> list[str]:
 
 @pytest.mark.req("RUN-04")
 def test_work_that_reaches_the_score_lands_after_its_tests(lane: Lane, ledger: Path) -> None:
-    told: list[tuple[str, int, Decimal]] = []
+    told: list[tuple[str, str, Decimal]] = []
+
+    def tell(_tx: object, gate: Gate, known: str, given: dict[str, Decimal]) -> str:
+        told.append((gate.name, known, given["evidence"]))
+        return known
 
     done = library.take_on(
         lane,
         gated(lane, scores("0.95")),
-        gated=lambda gate, n, given: told.append((gate.name, n, given["evidence"])),
+        gated=tell,
     )
 
     assert ran(ledger) == ["builder", "tests", "critic"]
@@ -77,24 +81,28 @@ def test_work_that_reaches_the_score_lands_after_its_tests(lane: Lane, ledger: P
         OK,
         "0.9485",
     )
-    assert told == [("quality", 1, Decimal("0.94"))]
+    assert told == [("quality", "", Decimal("0.94"))]
 
 
 @pytest.mark.req("RUN-04")
 def test_work_below_it_goes_back_with_the_findings_and_uses_no_retry(
     lane: Lane, ledger: Path
 ) -> None:
-    told: list[int] = []
+    told: list[str] = []
     spec = gated(lane, scores("0.5", "The edges are not tried."), scores("0.95"))
 
-    done = library.take_on(lane, spec, gated=lambda _gate, n, _given: told.append(n))
+    def tell(_tx: object, _gate: Gate, known: str, _given: object) -> str:
+        told.append(known)
+        return "its name"
+
+    done = library.take_on(lane, spec, gated=tell)
 
     assert ran(ledger) == ["builder", "tests", "critic"] * 2
     assert lane.show("main", "made.txt") == "more\nmore"
     prompt = ledger.with_name("ledger.prompt").read_text(encoding="utf-8")
     assert "The edges are not tried." in prompt
     assert "weakest: evidence" in prompt
-    assert (done.retries, told) == (0, [1, 2])
+    assert (done.retries, told) == (0, ["", "its name"])
 
 
 @pytest.mark.req("RUN-04")

@@ -2,19 +2,13 @@
 
 import json
 import sys
-from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from effect_desk import until
-from run_worlds import Night, claude_like, night
-from standfast.journal import resumption
-from standfast.journal.author import USER
-from standfast.protocol.quality_gates import WEIGHTS
+from run_worlds import Night, claude_like, documented, night, section
 from standfast.run import taking
-from standfast.run.documents import Documents
 
 
 @pytest.fixture
@@ -91,22 +85,6 @@ def records(world: Night, run_id: str) -> list[dict[str, str]]:
     return found
 
 
-def documented(world: Night) -> None:
-    """The repository has a file with a resumption section."""
-    file = world.repo / "ORCHESTRATION.yaml"
-    file.write_text("workflow: {id: w}\n", encoding="utf-8")
-    world.git("add", ".")
-    world.git("commit", "-qm", "a plan for people")
-    first = ("--phase", "0", "--phase-name", "before", "--next-step", "run")
-    begun = world.call("resumption", "trigger", "T1", *first)
-    assert begun.returncode == 0, begun.stderr
-
-
-def section(world: Night) -> dict[str, Any]:
-    document = resumption.documents(world.journal().query)[0]
-    return document.section
-
-
 @pytest.mark.req("RES-03", "RES-18")
 def test_resumption_section_follows_the_run(world: Night) -> None:
     documented(world)
@@ -142,30 +120,6 @@ def test_what_nobody_told_the_section_is_told_by_whoever_comes_next(world: Night
         found = section(world)
         assert found["recovery_state"]["workflow_status"] == "COMPLETE"
         assert found["agent_summaries"] == {**failed, "r/P1/a-retry": "Completed. merged."}
-
-
-def scored(value: float) -> str:
-    text = f"```json\\n{json.dumps(dict.fromkeys(WEIGHTS, value))}\\n```\\nEdges.\\n"
-    return f"printf '{text}<!-- AGENT_COMPLETE -->\\n' > \"$STANDFAST_OUTPUTS/QG-1-scores.md\""
-
-
-@pytest.mark.req("RUN-04", "RES-16")
-def test_gate_of_a_plan_sends_work_back_and_every_iteration_is_in_the_section(world: Night) -> None:
-    documented(world)
-    world.agent(
-        'if [ "$STANDFAST_ROLE" = critic ]; then'
-        f" if [ -e {world.top}/seen ]; then {scored(0.95)}; else {scored(0.5)}; fi;"
-        f" touch {world.top}/seen; exit 0; fi"
-    )
-    gate = "gates: {QG-1: {role: critic, pass: 0.92, iterations: 3}}"
-    plan = world.plan(f"phases:\n  P1: {{{gate}, lanes: {{a: Do a.}}}}\n")
-    done = world.call("run", plan, "--run-id", "r")
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert world.paid() == {"a/task": 2, "a/QG-1": 2}, "built, judged, built again, judged again"
-    found = section(world)["quality_trajectory"]
-    assert found["score_history"] == {"QG-1": [0.5, 0.95]}
-    assert (found["gates_completed"], found["total_iterations_used"]) == (["QG-1"], 2)
 
 
 @pytest.mark.req("RUN-01")
@@ -214,17 +168,6 @@ def test_run_that_nobody_knows_is_told_with_those_that_are(world: Night) -> None
         done = world.call(command, "x")
         assert done.returncode == 112, command
         assert "r" in done.stderr
-
-
-@pytest.mark.req("RES-16")
-def test_iteration_that_is_told_again_after_a_death_counts_once(world: Night) -> None:
-    documented(world)
-    told = Documents(str(world.repo), "r", USER, pytest.fail)
-    with world.journal().writing() as tx:
-        for number, value in ((1, "0.5"), (1, "0.5"), (2, "0.6"), (2, "0.6")):
-            told.gate_scored(tx, "QG-1", number, dict.fromkeys(WEIGHTS, Decimal(value)))
-
-    assert section(world)["quality_trajectory"]["score_history"] == {"QG-1": [0.5, 0.6]}
 
 
 @pytest.mark.req("RUN-02")

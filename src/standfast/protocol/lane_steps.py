@@ -25,6 +25,7 @@ ENDED = "ended"  # by somebody: what comes next is its next run
 GOES_ON = (BEGUN, PARKED, ENDED)  # an agent that has a session goes on in it
 SETUP, TESTS, REBASE, MERGE, PR, RETIRE = "setup", "tests", "rebase", "merge", "pr", "retire"
 ONCE_MORE = "once_more"  # tests that are run on what was committed under the ones before
+TOLD_AS = "told_as"  # what a gate is known by in the resumption section
 UNCHANGED = "no agent changed anything"
 LOG_ENTRIES = 5
 LONGEST_ERROR, LONGEST_ENTRY, MOST_TOLD = 2000, 500, 60
@@ -262,7 +263,7 @@ def _next_work(lane: Standing, *, asked: bool, now_us: int | None) -> Next:
 
 def of_gate(facts: Mapping[str, str]) -> dict[str, str]:
     """What the next run of a critic is told of the one before; a task has nothing like it."""
-    told = ("failing", "error") if "failing" in facts else ()
+    told = ("failing", "error", TOLD_AS) if "failing" in facts else ()
     return {name: facts[name] for name in told if name in facts}
 
 

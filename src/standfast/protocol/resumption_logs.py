@@ -87,6 +87,19 @@ def free_name(taken: Mapping[str, str], agent: str) -> str:
     return next(name for name in _names(agent) if name not in taken)
 
 
+def gate_to_tell(section: Section, gate: str) -> str:
+    """The name of a gate's next iteration: judged again after it passed, it has another."""
+    passed = section["quality_trajectory"]["gates_completed"]
+    return next(name for name in _names(gate) if name not in passed)
+
+
+def free_gate(sections: Sequence[Section], names: Sequence[str]) -> str:
+    """The first of these names that no gate has been judged under, else the last."""
+    told = [each["quality_trajectory"] for each in sections]
+    used = {name for each in told for name in (*each["score_history"], *each["gates_completed"])}
+    return next((name for name in names if name not in used), names[-1])
+
+
 def _names(agent: str) -> Iterator[str]:
     """`x`, then `x-retry`, `x-retry2`, `x-retry3`."""
     yield from (agent, f"{agent}{_RETRY}")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from standfast.journal.author import Author
     from standfast.journal.resumption_folds import Document
     from standfast.journal.writing import Writing
+    from standfast.protocol.lane_spec import Spec
     from standfast.protocol.quality_gates import Scores
     from standfast.protocol.resumption_triggers import Recovery, Trigger
 
@@ -78,35 +79,44 @@ class Documents:
 
         self._fire(tx, made)
 
-    def gate_scored(self, tx: Writing, gate: str, iteration: int, scores: Scores) -> None:
-        """T3, whether it passed or not."""
+    def gate_scored(self, tx: Writing, spec: Spec, gate: str, known: str, scores: Scores) -> str:
+        """T3, whether it passed or not; gives what the gate is known by from its first one on.
+
+        Another phase or run may have had a gate of that name: then this one's are named first.
+        """
+        from standfast.protocol.resumption_logs import free_gate, gate_to_tell, next_iteration
         from standfast.protocol.resumption_triggers import Defects, GateIteration, Iteration
 
-        activity = f"{gate.lower()}-iteration-{iteration}"
+        names = (gate, f"{spec.phase}/{gate}", f"{spec.run_id}/{spec.phase}/{gate}")
+        known = known or free_gate([each.section for each in self._live(tx)], names)
 
-        def made(document: Document) -> Trigger | None:
-            known = document.section["quality_trajectory"]["score_history"].get(gate, [])
-            if len(known) >= iteration:  # whoever told it died before saying so
-                return None
-            state = self._state(tx, document, current_activity=activity)
-            return GateIteration(state, Iteration(gate, scores), Defects())
+        def made(document: Document) -> Trigger:
+            name = gate_to_tell(document.section, known)
+            count = next_iteration(document.section, name)
+            state = self._state(tx, document, current_activity=f"{name.lower()}-iteration-{count}")
+            return GateIteration(state, Iteration(name, scores), Defects())
 
         self._fire(tx, made)
+        return known
 
     def _state(self, tx: Writing, document: Document, **said: object) -> Recovery:
         from standfast.journal import resumption
 
         return resumption.recovery(tx.execute, document, clock.now_us(), **said)
 
-    def _fire(self, tx: Writing, make: Make) -> None:
-        """What a document refuses, it refuses before anything of it is in the transaction."""
+    def _live(self, tx: Writing) -> list[Document]:
         if not has_documents(tx.execute):
-            return
+            return []
         from standfast.journal import resumption
 
-        for document in resumption.documents(tx.execute):
-            if not document.is_live or os.path.realpath(document.root) != self._root:
-                continue
+        found = (each for each in resumption.documents(tx.execute) if each.is_live)
+        return [each for each in found if os.path.realpath(each.root) == self._root]
+
+    def _fire(self, tx: Writing, make: Make) -> None:
+        """What a document refuses, it refuses before anything of it is in the transaction."""
+        from standfast.journal import resumption
+
+        for document in self._live(tx):
             try:
                 trigger = make(document)
                 if trigger is not None:

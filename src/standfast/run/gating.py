@@ -21,7 +21,7 @@ from standfast.protocol import checkpoints as cp
 from standfast.protocol import gate_scores, lane_prompt, outputs, runners, spending
 from standfast.protocol.effects import Probe
 from standfast.protocol.lane_spec import Gate
-from standfast.protocol.lane_steps import BEGUN, OK, REVISE, of_gate
+from standfast.protocol.lane_steps import BEGUN, OK, REVISE, TOLD_AS, of_gate
 from standfast.protocol.parking import number
 from standfast.protocol.quality_gates import weigh
 from standfast.protocol.text import printable
@@ -35,6 +35,7 @@ from standfast.run.working import checkpoint, log, recording, step
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from standfast.journal.writing import Writing
     from standfast.protocol.effects import Ended
     from standfast.protocol.gate_scores import Judged
     from standfast.protocol.lane_steps import Next, Standing
@@ -55,6 +56,11 @@ class _Run(NamedTuple):
     def failing(self) -> int:
         """How many iterations were below what is asked."""
         return number(self.facts, "failing")
+
+    @property
+    def known(self) -> dict[str, str]:
+        """What the gate is known by, once it has been told."""
+        return {TOLD_AS: self.facts[TOLD_AS]} if TOLD_AS in self.facts else {}
 
 
 def judge(work: Work, lane: Standing, following: Next) -> None:
@@ -193,7 +199,7 @@ def _critic_failed(work: Work, lane: Standing, run: _Run, error: str, ended: End
     log(work, "gate_failed", "error", gate.name, cmd=agents.name_of(work, gate), exit_code=status,
         notes=words)  # fmt: skip
     spent = spending.facts(ended._asdict()) if ended else {}
-    kept = {"failing": str(run.failing)}
+    kept = {"failing": str(run.failing), **run.known}
     failed(
         work, lane, gate, (gate.step, run.number, {"error": words, **kept, **spent}), cp.PRE_PR,
         {"last_command": agents.name_of(work, gate), "exit_code": status, "notes": words,
@@ -205,7 +211,6 @@ def _critic_failed(work: Work, lane: Standing, run: _Run, error: str, ended: End
 def _follow(work: Work, run: _Run, judged: Judged, ended: Ended | None) -> None:
     """Pass it, or send it back, or ask a person."""
     gate, score, iteration = run.gate, weigh(judged.scores), run.failing + 1
-    work.gated(gate, iteration, judged.scores)
     about = {
         "score": str(score),
         "scores": json.dumps({name: str(each) for name, each in judged.scores.items()}),
@@ -214,24 +219,35 @@ def _follow(work: Work, run: _Run, judged: Judged, ended: Ended | None) -> None:
         **(spending.facts(ended._asdict()) if ended else {}),
     }
     if score >= gate.least:
+        about["failing"] = str(run.failing)
         with recording(work) as tx:
-            step(work, tx, gate.step, run.number, OK, {**about, "failing": str(run.failing)})
+            told_as = _tell(work, tx, run, judged)
+            step(work, tx, gate.step, run.number, OK, {**about, **told_as})
         log(work, "gate_done", task=gate.name, notes=f"{score} in iteration {iteration}")
         return
     findings = judged.findings[:LONGEST_FINDINGS]
     about |= {"failing": str(iteration), "weakest": judged.weakest, "findings": findings,
               "file": path_of(work, run)}  # fmt: skip
-    words = f"{score}, {gate.least} is asked; weakest: {judged.weakest}"
-    _send_back(work, run, about, words, is_last=iteration >= gate.iterations)
+    _send_back(work, run, judged, about, is_last=iteration >= gate.iterations)
+
+
+def _tell(work: Work, tx: Writing, run: _Run, judged: Judged) -> dict[str, str]:
+    """Tell the run of an iteration; gives what the gate is known by, for the ones after it."""
+    known = work.gated(tx, run.gate, run.facts.get(TOLD_AS, ""), judged.scores)
+    return {TOLD_AS: known} if known else {}
 
 
 def _send_back(
-    work: Work, run: _Run, about: Mapping[str, str], words: str, *, is_last: bool
+    work: Work, run: _Run, judged: Judged, about: Mapping[str, str], *, is_last: bool
 ) -> None:
     gate, last = run.gate, work.spec.tasks[-1]
-    asked = f"gate {gate.name}: {words}, in iteration {about['iteration']} of {gate.iterations}"
+    asked = (
+        f"gate {gate.name}: {about['score']}, {gate.least} is asked; weakest: {judged.weakest},"
+        f" in iteration {about['iteration']} of {gate.iterations}"
+    )
     with recording(work) as tx:
-        step(work, tx, gate.step, run.number, REVISE, about)
+        told_as = _tell(work, tx, run, judged)
+        step(work, tx, gate.step, run.number, REVISE, {**about, **told_as})
         if is_last:
             checkpoint(work, tx, cp.PRE_PR, cp.BLOCKED, head_sha=about["head"], notes=asked,
                        target_branch=work.spec.base)  # fmt: skip

@@ -162,11 +162,10 @@ class Going:
     def _work(self, journal: Journal, spec: Spec) -> Work:
         """What a lane works with, and what it asks and tells the run."""
 
-        def gated(gate: Gate, iteration: int, scores: Mapping[str, Decimal]) -> None:
+        def gated(tx: Writing, gate: Gate, known: str, scores: Mapping[str, Decimal]) -> str:
             is_only = sum(phase == spec.phase for phase, _ in self.lanes) == 1
             name = gate.name if is_only else f"{gate.name}-{spec.lane}"
-            with journal.writing() as tx:
-                self._around.documents.gate_scored(tx, name, iteration, scores)
+            return self._around.documents.gate_scored(tx, spec, name, known, scores)
 
         work = self._worker(journal, spec)
         return work._replace(may_begin=lambda: self._why_none(journal), gated=gated,

@@ -11,7 +11,15 @@ from standfast.effects.folder import STARTED, Folder
 from standfast.lane_errors import LaneParked
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import parking, spending
-from standfast.protocol.lane_steps import BEGUN, ENDED, FAILED, GOES_ON, PARKED, of_gate
+from standfast.protocol.lane_steps import (
+    BEGUN,
+    ENDED,
+    FAILED,
+    GOES_ON,
+    PARKED,
+    TOLD_AS,
+    of_gate,
+)
 from standfast.run.commands import key
 from standfast.run.working import checkpoint, log, recording, step
 
@@ -36,7 +44,7 @@ def park(work: Work, lane: Standing, who: Task | Gate, number: int, ended: Ended
     """Write down until when the lane waits: no retry is used, and nothing has failed."""
     known = lane.steps.get(who.step)
     before = known.facts if known is not None and known.state in GOES_ON else {}
-    kept = {name: before[name] for name in ("failing",) if name in before}
+    kept = {name: before[name] for name in ("failing", TOLD_AS) if name in before}
     kept |= spending.facts(ended._asdict())
     now = clock.now_us()
     if parking.is_in_vain(ended.report, now, before):

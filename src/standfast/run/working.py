@@ -50,8 +50,8 @@ class Work(NamedTuple):
     spare: Sequence[str] = ()  # files of ours that are never committed, relative
     may_begin: Callable[[], str] = lambda: ""  # why no further agent may be begun, if none may
     is_stopped: Callable[[], bool] = lambda: False  # by a person: then no further step is taken
-    # Each iteration of a gate, before it is recorded: after a death it may be told once more.
-    gated: Callable[[Gate, int, Mapping[str, Decimal]], None] = lambda *_: None
+    # Each iteration of a gate, in one transaction with it; gives what the gate is known by then.
+    gated: Callable[[Writing, Gate, str, Mapping[str, Decimal]], str] = lambda *_: ""
 
     @property
     def root(self) -> str:
