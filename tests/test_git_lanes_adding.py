@@ -107,6 +107,18 @@ def test_a_branch_that_is_there_is_taken_as_it_is(made: Repo) -> None:
     assert made.head(cwd=made.lane) == start
 
 
+def test_a_branch_with_commits_of_its_own_is_somebodys_and_refused(made: Repo) -> None:
+    start = made.head()
+    made.git("checkout", "-q", "-b", BRANCH)
+    made.git("commit", "-q", "--allow-empty", "-m", "foreign")
+    made.git("checkout", "-q", "main")
+
+    with pytest.raises(BranchTaken, match="commits of its own"):
+        worktrees.add(made.door, made.lane, BRANCH, start)
+
+    assert not made.lane.exists()
+
+
 def test_a_branch_that_is_checked_out_elsewhere_is_refused(made: Repo) -> None:
     made.git("worktree", "add", "-q", "-b", BRANCH, str(made.top.parent / "other"))
 

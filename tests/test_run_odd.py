@@ -303,3 +303,36 @@ def test_resume_where_nothing_was_ever_recorded_has_nothing_to_do(
 ) -> None:
     done = world.call("resume", *more)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# What somebody makes while a run goes on.
+
+
+FOREIGN = "$(git commit-tree -p HEAD -m foreign HEAD^{tree})"
+
+
+@pytest.mark.req("RUN-03", "CKP-11")
+def test_branch_that_somebody_made_meanwhile_is_not_taken_for_the_lanes(world: Night) -> None:
+    world.agent(f'[ "$STANDFAST_LANE" != a ] || git branch lane/r/P1/b "{FOREIGN}"')
+    plan = world.plan("lanes: {a: Do a., b: {task: Do b., after: a}}\n")
+    done = world.call("run", plan, "--run-id", "r")
+
+    assert done.returncode == 115, done.stdout + done.stderr
+    assert "there is a branch `lane/r/P1/b` already" in done.stdout
+    assert world.paid() == {"a/task": 1}
+    assert world.git("log", "-n1", "--format=%s", "lane/r/P1/b") == "foreign"
+    assert "foreign" not in world.merged()
+    world.git("branch", "-m", "lane/r/P1/b", "mine")
+    done = world.call("resume", "r")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "foreign" not in world.merged()
+
+
+def test_folder_that_somebody_made_meanwhile_is_not_taken_for_the_lanes(world: Night) -> None:
+    there = f"{world.repo}/.worktrees/r/P1/b"
+    world.agent(f'[ "$STANDFAST_LANE" != a ] || mkdir {there}')
+    plan = world.plan("lanes: {a: Do a., b: {task: Do b., after: a}}\n")
+    done = world.call("run", plan, "--run-id", "r")
+
+    assert done.returncode == 115, done.stdout + done.stderr
+    assert os.listdir(there) == []

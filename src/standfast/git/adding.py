@@ -57,14 +57,18 @@ def _make(place: Place, start: str) -> Path | None:
         own = begun.wait(place)
         if own is not None:
             return own
-        if place.git.resolve(f"refs/heads/{place.branch}") is None:
+        at = place.git.resolve(f"refs/heads/{place.branch}")
+        if at is None:
             raise
-        _refuse_taken(place)
+        _refuse_taken(place, at, start)
         place.git.write(*told, "--", place.path, place.branch)
     return None
 
 
-def _refuse_taken(place: Place) -> None:
+def _refuse_taken(place: Place, at: str, start: str) -> None:
+    """One that a git of ours left behind, or a rollback, has no commit that *start* lacks."""
+    if not place.git.is_ancestor(at, start):
+        raise BranchTaken(f"there is a branch {place.branch} already, with commits of its own")
     for each in standing.listed(place.git):
         if each.branch == place.branch:
             raise BranchTaken(f"{place.branch} is checked out in {each.path}")

@@ -38,6 +38,7 @@ def prepare(work: Work, _lane: Standing, _next: Next) -> None:
     base = heads.get(spec.base) or base_commit(work.git, spec.base)
     if not known:
         _refuse_secrets(spec)
+    if not (known and told.last_seq(work.journal, spec.names)):  # a plan's lane is known from afar
         _refuse_taken(spec, heads)
     with recording(work) as tx:
         if not known:
