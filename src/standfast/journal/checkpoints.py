@@ -10,6 +10,7 @@ import itertools
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
+from standfast import clock
 from standfast.errors import BadName, NothingFound
 from standfast.journal.author import USER, Author
 from standfast.protocol import checkpoints as rules
@@ -80,6 +81,17 @@ def pass_over(tx: Writing, record: Record, kept: str, origin: str) -> None:
     """Keep an edit of a record that has moved on since; *kept* is the write that stays."""
     author = Author(run=rules.key(record).run_id)
     tx.append(PASSED, {"kept": kept, "record": record}, author, origin=origin)
+
+
+def take_back(tx: Writing, key: Key, words: str, author: Author) -> None:
+    """Mark a record as rolled back, and say why; one that is marked stays as it is."""
+    record = present(tx, key)
+    if record is None or record["status"] == rules.ROLLED_BACK:
+        return
+    record.pop(rules.ID, None)
+    notes = "; ".join(filter(None, (str(record.get("notes") or ""), words)))
+    stamp = clock.rfc3339(clock.now_us())
+    upsert(tx, {**record, "status": rules.ROLLED_BACK, "notes": notes, "timestamp": stamp}, author)
 
 
 def present(tx: Writing, key: Key) -> Record | None:

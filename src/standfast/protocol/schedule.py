@@ -68,8 +68,9 @@ class Graph:
 
     def only(self, phase: str) -> Graph:
         """One phase of it, which waits for no other."""
-        return Graph([[name for name in each if name[0] == phase] for each in self.phases],
-                     self.after)  # fmt: skip
+        after = {name: [each for each in names if each[0] == phase]
+                 for name, names in self.after.items()}  # fmt: skip
+        return Graph([[name for name in each if name[0] == phase] for each in self.phases], after)
 
     def ready(self, lanes: Mapping[Name, Lane], now_us: int) -> list[Name]:
         """Those that could begin, in the plan's order; a parked one whose time has come is one."""

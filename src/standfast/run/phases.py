@@ -14,8 +14,10 @@ from standfast.run.working import checkpoint, log, recording
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from standfast.journal.author import Author
     from standfast.journal.runs import Run
     from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
     from standfast.protocol.schedule import Lane, Name
     from standfast.run.documents import Documents
     from standfast.run.going import Worker
@@ -38,20 +40,21 @@ class Phases:
         self._told: dict[str, str | None] = {}  # by phase: the newest status, as we know it
 
     def look(self, lanes: Mapping[Name, Lane]) -> None:
-        """Write down which phases began, which are done and which cannot go on; again and again."""
+        """Write down which phases began, which are done and which cannot go on; again and again.
+
+        Each for itself: one that is resumed alone may come before others.
+        """
+        is_last = all(lane.state is State.DONE for lane in lanes.values())
         for number, (phase, title, members) in enumerate(self._run.phases, start=1):
             states = [lanes[phase, lane].state for lane, _ in members]
             if all(state is State.WAITING for state in states):
-                return  # those after it have not begun either
+                continue
             self._begin(number, phase, title)
             if all(state is State.DONE for state in states):
-                self._end(number, phase, title)
-                continue
-            if not any(state is State.RUNNING for state in states):
-                self._stick(
-                    phase, [lane for lane, _ in members if lanes[phase, lane].state in _BAD]
-                )
-            return
+                self._end(number, phase, title, is_last=is_last)
+            elif not any(state is State.RUNNING for state in states):
+                bad = [lane for lane, _ in members if lanes[phase, lane].state in _BAD]
+                self._stick(phase, bad)
 
     def _work(self, phase: str) -> Work:
         spec = Spec(
@@ -79,11 +82,10 @@ class Phases:
         self._told[phase] = f"{cp.STARTED}/{cp.IN_PROGRESS}"
         log(work, "phase_start", notes=title)
 
-    def _end(self, number: int, phase: str, title: str) -> None:
+    def _end(self, number: int, phase: str, title: str, *, is_last: bool) -> None:
         if self._status(phase) == f"{cp.PRE_PR}/{cp.COMPLETE}":
             return
         work = self._work(phase)
-        is_last = number == len(self._run.phases)
         with recording(work) as tx:
             checkpoint(work, tx, cp.TESTED, cp.COMPLETE, notes="every lane is done")
             checkpoint(work, tx, cp.PRE_PR, cp.READY)
@@ -101,3 +103,10 @@ class Phases:
             checkpoint(work, tx, cp.TESTED, cp.FAILED, notes=notes)
         self._told[phase] = f"{cp.TESTED}/{cp.FAILED}"
         log(work, "lane_blocked", "blocked", notes=notes)
+
+
+def take_back(tx: Writing, run_id: str, phase: str, author: Author) -> None:
+    """Some of its lanes were taken back: whoever resumes them begins the phase anew."""
+    for stage in cp.STAGES:
+        key = cp.Key(run_id, phase, ids.NO_LANE, stage)
+        recorded.take_back(tx, key, "lanes of it were taken back", author)

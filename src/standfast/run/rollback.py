@@ -312,14 +312,6 @@ def _tell(work: _Work, told: Told) -> None:
     words = f"rolled back to {told.to_stage}, kept as {told.backup}"
     with work.journal.writing() as tx:
         for each in work.kept:
-            if each.key.stage not in told.marks:
-                continue
-            record = recorded.present(tx, each.key)
-            if record is None or record["status"] == rules.ROLLED_BACK:
-                continue
-            record.pop(rules.ID, None)
-            notes = "; ".join(filter(None, (str(record.get("notes") or ""), words)))
-            stamp = clock.rfc3339(clock.now_us())
-            marked = {**record, "status": rules.ROLLED_BACK, "notes": notes, "timestamp": stamp}
-            recorded.upsert(tx, marked, work.author)
+            if each.key.stage in told.marks:
+                recorded.take_back(tx, each.key, words, work.author)
         rollbacks.tell(tx, told._replace(is_done=True), work.author)

@@ -12,7 +12,7 @@ from standfast.journal import checkpoints as recorded
 from standfast.journal import runs
 from standfast.journal.author import Author
 from standfast.protocol.lanes import text
-from standfast.run import rollback, taking
+from standfast.run import phases, rollback, taking
 from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
@@ -23,19 +23,27 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
 
 
+_NOT_BEGUN = "not begun: there is nothing to take back"
+
+
 def roll_back(context: Context, run: Run, names: Sequence[Name], to: str | None) -> int:
     """Take lanes back, the last of the plan first; a status of 1 where one of them stays."""
     context.may_write()
-    stays = False
+    stays, back = False, set()  # the phases of which a lane went back
     with taking.taken(context.journal, taking.RUNS, run.run_id):
         if len(names) == len(run.names):
             _stop(context, run)
         for name in reversed(names):
             said, went = _one(context, (run.run_id, *name), to)
             stays = stays or not went
+            if went and said != _NOT_BEGUN:
+                back.add(name[0])
             told = {"lane": "/".join((run.run_id, *name)), "rolled_back": went, "said": said}
             words = f"{told['lane']}  {said}"
             speak(json_line(told) if context.json else words, sys.stdout)
+        with context.journal.writing() as tx:
+            for phase in sorted(back):
+                phases.take_back(tx, run.run_id, phase, Author(context.who))
     context.heal(checkpoints=True)
     return int(stays)
 
@@ -50,7 +58,7 @@ def _stop(context: Context, run: Run) -> None:
 def _one(context: Context, names: tuple[str, str, str], to: str | None) -> tuple[str, bool]:
     kept = recorded.current(context.journal, *names)
     if not kept:
-        return "not begun: there is nothing to take back", True
+        return _NOT_BEGUN, True
     root = homes.checkpoints_root(context.journal, context.place)
     face = os.path.join(root, context.config.checkpoints_file or homes.CHECKPOINTS_FILE)
     log = text(kept[-1].record, "log_path")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from standfast.errors import NoCheckpoint, NotARepository, WrongUsage
 from standfast.files import homes
 from standfast.journal import checkpoints as recorded
-from standfast.journal import lane_steps, rollbacks
+from standfast.journal import lane_steps, rollbacks, runs
 from standfast.journal.author import Author
 from standfast.protocol import checkpoint_hints as hinted
 from standfast.protocol import checkpoints as rules
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import argparse
 
     from standfast.journal.checkpoints import Kept
+    from standfast.journal.runs import Run
     from standfast.protocol.lane_spec import Spec
     from standfast.protocol.lanes import Lane
     from standfast.run.rollback import Done
@@ -62,7 +63,11 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     if not context.place.in_git:
         raise NotARepository("lanes are branches: this is no git repository")
     context.heal()  # what others wrote into the file counts
-    status = _ACTIONS[arguments.action](context, names, arguments)
+    whole = runs.find(context.journal, names[0]) if lane == ids.NO_LANE else None
+    if whole is not None and any(name == phase for name, *_ in whole.phases):
+        status = _of_phase(context, whole, names, arguments)
+    else:
+        status = _ACTIONS[arguments.action](context, names, arguments)
     troubles.tell(context)
     return status
 
@@ -73,6 +78,23 @@ def _records(context: Context, names: tuple[str, str, str]) -> list[Kept]:
         lane = "/".join(names)
         raise NoCheckpoint(f"there is no checkpoint of {lane}{shown.known(context.journal)}")
     return found
+
+
+def _of_phase(
+    context: Context, whole: Run, names: tuple[str, str, str], arguments: argparse.Namespace
+) -> int:
+    """A phase of a plan goes on, or back, with all its lanes."""
+    from standfast.surfaces.cli import run_rollback
+    from standfast.surfaces.cli import runs as going
+
+    phase = names[1]
+    if arguments.action != "rollback":
+        return going.take_on(context, [whole], phase=phase)
+    wanted = [name for name in whole.names if name[0] == phase]
+    status = run_rollback.roll_back(context, whole, wanted, arguments.to)
+    if not context.json:
+        print(_prompt(context, _records(context, names)[-1]), flush=True)
+    return status
 
 
 def _run(context: Context, names: tuple[str, str, str], arguments: argparse.Namespace) -> int:
