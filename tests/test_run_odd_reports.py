@@ -199,3 +199,26 @@ def test_work_that_could_not_be_committed_is_told_at_the_end(world: Night) -> No
     assert "its worktree stays" in done.stdout
     assert "inner/" in done.stdout
     assert (world.repo / ".worktrees/plan/P1/a/inner/file").exists()
+
+
+@pytest.mark.req("RUN-11")
+@pytest.mark.parametrize(("lanes", "files"), [("abc", 750), ("ab", 1500)])
+def test_conflicts_in_many_files_are_recorded_and_a_few_of_them_named(
+    world: Night, lanes: str, files: int
+) -> None:
+    """All names of several lanes, or of one, are more than a single event may hold."""
+    name = f"f%04d-{'x' * 190}"
+    meet = f"touch {world.top}/at-$STANDFAST_LANE; until [ $(ls {world.top}/at-* | wc -l) = "
+    world.agent(
+        f"{meet}{len(lanes)} ]; do sleep 0.02; done\n"
+        f"seq {files} | awk '{{ f = sprintf(\"{name}\", $1); print l > f; close(f) }}'"
+        ' l="$STANDFAST_LANE"'
+    )
+    plan = ", ".join(f"{lane}: Do it." for lane in lanes)
+    done = world.call("run", world.plan(f"lanes: {{{plan}}}\n"), "--run-id", "r")
+
+    assert done.returncode == 115, done.stderr[-2000:]
+    shown = world.call("checkpoint", "list", "--run-id", "r", "--json").stdout
+    assert shown.count(f"and {files - 5} more") == len(lanes) - 1
+    assert sorted(world.lanes("r").values()) == ["done", *["needs_you"] * (len(lanes) - 1)]
+    assert len(done.stdout) < 10_000

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from standfast.journal.payload import LIMIT, encode
 from standfast.protocol.schedule import (
     Graph,
     Lane,
@@ -12,6 +13,7 @@ from standfast.protocol.schedule import (
     Rules,
     State,
     decide,
+    in_short,
     named,
     outcome,
 )
@@ -140,3 +142,21 @@ def test_every_lane_of_any_graph_is_begun_once_and_after_those_it_waits_for(
         found[data.draw(st.sampled_from(running))] = Lane(State.DONE)
     assert sorted(begun) == sorted(graph.after)
     assert outcome(found) is Outcome.DONE
+
+
+@pytest.mark.parametrize("count", [0, 1, 100, 2000])
+def test_why_lanes_stand_as_they_do_has_room_in_one_event(count: int) -> None:
+    whys = {f"P1/lane-{number}": 'a "word"\n' * 9_000 for number in range(count)}
+
+    short = in_short(whys)
+
+    assert list(short) == list(whys)
+    assert all("\n" not in line and line for line in short.values())
+    assert len(encode({"needs": short, "parked": short})) < LIMIT
+
+
+def test_phase_alone_waits_for_no_lane_of_another() -> None:
+    first, second, third = ("P1", "a"), ("P2", "b"), ("P2", "c")
+    graph = Graph([[first], [second, third]], {first: [], second: [first], third: [second]})
+
+    assert graph.only("P2").after == {second: (), third: (second,)}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standfast.protocol.text import bounded, is_hidden, one_line, printable
+from standfast.protocol.text import a_few, bounded, is_hidden, one_line, printable
 
 ANY_TEXT = st.text(
     alphabet=st.one_of(
@@ -163,3 +163,9 @@ def test_hook_modules_import_nothing_heavy(module: str) -> None:
     ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
 
     assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_a_few_names_are_told_and_the_others_counted() -> None:
+    assert (a_few([]), a_few(("a\nb", "c"))) == ("", r"a\nb, c")
+    assert a_few(list("abcde")) == "a, b, c, d, e"
+    assert a_few(list("abcdefg")) == "a, b, c, d, e and 2 more"

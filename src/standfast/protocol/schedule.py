@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.protocol import parking
+from standfast.protocol.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -55,6 +56,7 @@ class Next(NamedTuple):
 
 
 _BAD = (State.FAILED, State.NEEDS, State.ENDED)
+_LONGEST_WHY, _ROOM = 400, 50_000  # characters, some of which are two in JSON
 
 
 class Graph:
@@ -149,6 +151,12 @@ def named(phase: str, said: str) -> Name:
     """A lane as `after` says it: one of the same phase, or PHASE/LANE."""
     other, slash, lane = said.rpartition("/")
     return (other, lane) if slash else (phase, said)
+
+
+def in_short(whys: Mapping[str, str]) -> dict[str, str]:
+    """Why lanes stand as they do, in a line each: all of them have room in one event."""
+    most = min(_LONGEST_WHY, _ROOM // max(1, len(whys)))
+    return {name: one_line(why, most) for name, why in whys.items()}
 
 
 class Outcome(StrEnum):

@@ -21,6 +21,7 @@ _HIDDEN = (
     ("\U000e0000", "\U000e0fff"),  # tags: whole sentences that a model reads and nobody sees
 )
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+_NAMED = 5
 _ATTACHED_AT_MOST = 16
 _LAST_IN_TWO_DIGITS = 0xFF
 _LAST_IN_FOUR_DIGITS = 0xFFFF
@@ -50,6 +51,12 @@ def one_line(text: str, limit: int) -> str:
     if limit < 1:
         return ""
     return line[: _cut_before(line, limit - 1)].rstrip() + "…"
+
+
+def a_few(names: list[str] | tuple[str, ...]) -> str:
+    """The first few of these names, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(map(printable, names[:_NAMED])) + more
 
 
 def bounded(text: str, limit: int) -> str:

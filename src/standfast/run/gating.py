@@ -24,7 +24,7 @@ from standfast.protocol.lane_spec import Gate
 from standfast.protocol.lane_steps import BEGUN, OK, REVISE, TOLD_AS, of_gate
 from standfast.protocol.parking import number
 from standfast.protocol.quality_gates import weigh
-from standfast.protocol.text import printable
+from standfast.protocol.text import a_few
 from standfast.run import agents, moving, parking
 from standfast.run.commands import key
 from standfast.run.landing import is_new
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from standfast.run.working import Work
 
 LONGEST_FINDINGS = 8_000
-_MOST_NAMED = 5
 
 
 class _Run(NamedTuple):
@@ -182,10 +181,8 @@ def _changed(work: Work, run: _Run) -> str | None:
     kept = moving.set_aside(work, run.facts["head"])
     if kept is None:
         return None
-    names = ", ".join(map(printable, kept.names[:_MOST_NAMED]))
-    more = f" and {len(kept.names) - _MOST_NAMED} more" if len(kept.names) > _MOST_NAMED else ""
     return (
-        f"it is to judge, not to change the worktree: {names or 'commits'}{more}"
+        f"it is to judge, not to change the worktree: {a_few(kept.names) or 'commits'}"
         f" (taken out again, and kept as {kept.ref})"
     )
 

@@ -17,7 +17,7 @@ from standfast.journal import locks
 from standfast.lane_errors import BaseMoved, BaseRefused, LaneBlocked
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_spec, lane_steps
-from standfast.protocol.text import printable
+from standfast.protocol.text import a_few
 from standfast.run import moving, owning, requesting, stock
 from standfast.run.pre_pr import block, complete, listed, ready
 from standfast.run.starting import base_commit, see_to_worktree
@@ -109,8 +109,7 @@ def _bring_up_to_date(work: Work, lane: Standing) -> tuple[str, str] | None:
         return None
     made = replay.replay(git, now, base)
     if made.conflicts:
-        names = ", ".join(map(printable, made.conflicts))
-        why = f"it conflicts with {spec.base} in {names}"
+        why = f"it conflicts with {spec.base} in {a_few(made.conflicts)}"
         remedy = (
             f"Merge or rebase {spec.base} in {spec.worktree}, commit that, then resume the lane."
         )

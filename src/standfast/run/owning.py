@@ -8,13 +8,11 @@ from standfast.errors import StandfastError
 from standfast.git import names
 from standfast.protocol import checkpoints as cp
 from standfast.protocol.plan_patterns import outside as not_owned
-from standfast.protocol.text import printable
+from standfast.protocol.text import a_few
 
 if TYPE_CHECKING:
     from standfast.protocol.lane_steps import Standing
     from standfast.run.working import Work
-
-_MOST_NAMED = 5
 
 
 def outside(work: Work, lane: Standing) -> str:
@@ -30,5 +28,4 @@ def outside(work: Work, lane: Standing) -> str:
     except StandfastError:
         return ""
     found = not_owned(names(changed), work.spec.owns)
-    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    return ", ".join(map(printable, found[:_MOST_NAMED])) + more
+    return a_few(found)

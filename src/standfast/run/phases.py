@@ -9,6 +9,7 @@ from standfast.protocol import checkpoints as cp
 from standfast.protocol import ids
 from standfast.protocol.lane_spec import Spec
 from standfast.protocol.schedule import State
+from standfast.protocol.text import a_few
 from standfast.run.working import checkpoint, log, recording
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from standfast.protocol.schedule import Lane, Name
     from standfast.run.documents import Documents
     from standfast.run.going import Worker
-    from standfast.run.working import Work
+from standfast.run.working import Work
 
 _BAD = (State.FAILED, State.NEEDS)
 
@@ -98,7 +99,7 @@ class Phases:
         if not bad or self._status(phase) == f"{cp.TESTED}/{cp.FAILED}":
             return
         work = self._work(phase)
-        notes = f"cannot go on without {', '.join(bad)}"
+        notes = f"cannot go on without {a_few(bad)}"
         with recording(work) as tx:
             checkpoint(work, tx, cp.TESTED, cp.FAILED, notes=notes)
         self._told[phase] = f"{cp.TESTED}/{cp.FAILED}"
