@@ -166,9 +166,9 @@ def test_bounds_of_a_plan_are_told() -> None:
     prompt = "x" * 131_073
 
     assert told(f"lanes:\n{many}") == ["1: 2,001 lanes; a plan has 2,000 at most"]
-    assert told(f"lanes:\n  a: {prompt}\n") == [
-        "2: the tasks of a lane are 131,072 characters at most, together"
-    ]
+    (long,) = plan_checks.too_long(plan_of(f"lanes:\n  a: {prompt}\n"), {})
+    assert str(long) == "the tasks of a lane and its gates are 131,072 characters at most, together"
+    assert long.line == 2
 
 
 @pytest.mark.req("RUN-01")

@@ -102,6 +102,24 @@ def test_prompt_file_that_is_gone_is_told_where_it_is_named(cli: Cli, plans: Pat
     )
 
 
+@pytest.mark.req("RUN-01")
+@pytest.mark.parametrize("gate", ["x", "x" * 3_000])
+def test_prompts_of_a_lane_are_too_long_with_those_in_files_and_of_gates(
+    cli: Cli, plans: Path, gate: str
+) -> None:
+    """What would be refused when the plan is run is told with its line before."""
+    (plans / "prompts" / "long.md").write_text("x" * 130_000, encoding="utf-8")
+    lanes = "{a: {tasks: {t: {prompt_file: prompts/long.md}, u: yyyyy}}, b: x}"
+    text = f"phases:\n  P1:\n    gates: {{g: {{role: c, prompt: {gate}}}}}\n    lanes: {lanes}\n"
+    (plans / "p.yaml").write_text(text, encoding="utf-8")
+
+    done = cli("plan", "check", "p.yaml", cwd=plans)
+
+    most = "the tasks of a lane and its gates are 131,072 characters at most, together"
+    said = f"p.yaml:4: {most}\n" if len(gate) > 1 else "p.yaml: good, 1 phase, 1 wave, 2 lanes\n"
+    assert done.stdout == said
+
+
 def test_plan_is_found_from_where_the_command_is_called(cli: Cli, plans: Path) -> None:
     (plans / "below").mkdir()
 

@@ -109,9 +109,16 @@ def _lane(lane: Lane) -> Iterator[Finding]:
     yield from _rings("task", plan_waves.task_graph(lane), lane.tasks)
     if len(lane.tasks) > lane_spec.MOST_TASKS:
         yield Finding(lane.line, f"a lane has {lane_spec.MOST_TASKS} tasks at most")
-    if sum(len(task.prompt) for task in lane.tasks) > lane_spec.LONGEST_PROMPTS:
-        most = f"{lane_spec.LONGEST_PROMPTS:,} characters"
-        yield Finding(lane.line, f"the tasks of a lane are {most} at most, together")
+
+
+def too_long(plan: Plan, prompts: Mapping[str, str]) -> Iterator[Finding]:
+    """Lanes whose agents are told more than one event holds; *prompts* are those in files."""
+    most = f"{lane_spec.LONGEST_PROMPTS:,} characters at most, together"
+    for phase, lane in plan.lanes():
+        said = [task.prompt or prompts.get(task.prompt_file, "") for task in lane.tasks]
+        said += [gate.prompt for gate in phase.gates]
+        if sum(map(len, said)) > lane_spec.LONGEST_PROMPTS:
+            yield Finding(lane.line, f"the tasks of a lane and its gates are {most}")
 
 
 def _requests(plan: Plan) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast import disk
 from standfast.errors import NothingFound, StandfastError
 from standfast.plan_errors import PlanInvalid
-from standfast.protocol import plan_reading
+from standfast.protocol import plan_checks, plan_reading
 from standfast.protocol.plan_commands import prompt_files
 from standfast.protocol.plan_findings import Finding, errors, in_order, line_of
 
@@ -58,6 +58,7 @@ def load(path: str, root: str, *, runners: Collection[str] | None = None) -> Loa
         text = _prompt(root, file, plan, found)
         prompts[file] = text.decode("utf-8", "replace")
         _add(digest, file, text)
+    found += plan_checks.too_long(plan, prompts) if plan else ()
     if errors(found):
         plan = None
     return Loaded(path, plan, in_order(found), prompts, digest.hexdigest())
