@@ -12,6 +12,7 @@ import pytest
 
 from lane_runs import BRANCH, LANE, WRITES, Lane, build
 from standfast import lane_errors
+from standfast.journal import reading
 from standfast.protocol import checkpoints as cp
 
 WAY = [
@@ -473,6 +474,23 @@ def test_rollback_of_a_lane_of_ours_and_then_resume_do_it_anew(lane: Lane) -> No
 
 
 @pytest.mark.req("CKP-05")
+def test_number_of_a_merge_is_used_once_also_after_a_rollback(lane: Lane) -> None:
+    (lane.repo / "made.txt").write_text("in the way", encoding="utf-8")
+    assert lane.run().returncode == lane_errors.LaneBlocked.exit_status
+    rolled = lane.call("rollback", *LANE, "--to", "before_lane_start")
+    assert rolled.returncode == 0, rolled.stderr
+    (lane.repo / "made.txt").unlink()
+    assert lane.resume().returncode == 0
+
+    journal = lane.journal()
+    try:
+        told = [json.loads(each.payload)
+                for each in reading.events(journal, reading.Filter(kind="lane.step"))]  # fmt: skip
+    finally:
+        journal.close()
+    assert [each["n"] for each in told if each["step"] == "merge"] == [1, 2]
+
+
 def test_rollback_of_a_merged_lane_is_refused_with_the_reason(lane: Lane) -> None:
     lane.run(WRITES)
 

@@ -16,7 +16,7 @@ from standfast.errors import WrongUsage
 from standfast.journal import spending as recorded
 from standfast.lane_errors import EffectInDoubt, LaneFailed
 from standfast.protocol import runners, spending
-from standfast.protocol.lane_spec import Spec, Task
+from standfast.protocol.lane_spec import Gate, Spec, Task
 from standfast.protocol.runners import KNOWN, SHELL, Runner
 from standfast.protocol.spending import Spent
 
@@ -278,6 +278,16 @@ def test_client_that_finds_no_session_time_and_again_fails(lane: Lane, client: C
         library.take_on(lane, by(lane, client.runner()))
 
     assert len(client.calls()) == 2
+
+
+def test_critic_that_finds_no_session_time_and_again_fails(lane: Lane, client: Client) -> None:
+    client.does("well", *["gone"] * 6)
+    gate = Gate("quality", "critic", Decimal("0.9"))
+
+    with pytest.raises(LaneFailed, match="No conversation found"):
+        library.take_on(lane, by(lane, client.runner(), gates=(gate,)))
+
+    assert len(client.calls()) == 3  # the builder's, and two of the critic
 
 
 @pytest.mark.req("EFF-02")

@@ -103,9 +103,11 @@ def _begin(work: Work, lane: Standing, gate: Gate) -> _Run:
     facts = dict(known.facts) if known is not None else {}
     if known is not None and parking.is_begun(work, lane, gate):
         return _Run(gate, known.number, facts)
+    anew = {parking.ANEW: facts[parking.ANEW]} if parking.is_anew(lane, gate) else {}
     said = {
         **parking.waited(lane, gate),
         **of_gate(facts),
+        **anew,  # or the next session that is gone would be the first again
         "head": str(work.tree.head()),
         "before": _state(work),
     }

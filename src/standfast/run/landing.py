@@ -47,7 +47,7 @@ def land(work: Work, lane: Standing, _next: Next) -> None:
         if ready_to_go is None:
             return
         if work.spec.merge != lane_spec.PR:
-            _merge(work, lane, *ready_to_go)
+            _merge(work, *ready_to_go)
             return
     requesting.request(work, lane)
 
@@ -125,14 +125,14 @@ def _bring_up_to_date(work: Work, lane: Standing) -> tuple[str, str] | None:
     return base, made.tip
 
 
-def _merge(work: Work, lane: Standing, base: str, now: str) -> None:
+def _merge(work: Work, base: str, now: str) -> None:
     spec, git = work.spec, work.git
     title = f"Merge lane {spec.lane} of {spec.phase}: {lane_prompt.title(spec, spec.tasks[0])}"
     new = replay.join(git, base, now, title) if spec.merge == lane_spec.NO_FF else now
     commits = listed(work, base, now)
     with recording(work) as tx:
         ready(work, tx, now, base, commits)
-        number = lane.steps[lane_steps.MERGE].number + 1 if lane_steps.MERGE in lane.steps else 1
+        number = told.last_number(work.journal, spec, lane_steps.MERGE) + 1
         step(work, tx, lane_steps.MERGE, number, lane_steps.BEGUN, {"old": base, "new": new})
     log(work, "merge_start", notes=f"{spec.base} {base[:12]} to {new[:12]}")
     try:
@@ -161,7 +161,8 @@ def retire(work: Work, lane: Standing, _next: Next) -> None:
         branches.delete_merged(git, spec.branch, spec.base)
     with recording(work) as tx:
         facts = {"stays": stays or "", "outside": outside}
-        step(work, tx, lane_steps.RETIRE, 1, lane_steps.OK, facts)
+        number = told.last_number(work.journal, spec, lane_steps.RETIRE) + 1
+        step(work, tx, lane_steps.RETIRE, number, lane_steps.OK, facts)
     if stays:
         work.tell(f"the worktree stays, {stays}: {spec.worktree}")
     if outside:
