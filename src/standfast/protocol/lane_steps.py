@@ -275,12 +275,10 @@ class Failed(NamedTuple):
     context: list[str]
 
 
-def after_failure(
-    lane: Standing, error: str, log: Sequence[str], *, may_retry: bool = True
-) -> Failed:
+def after_failure(lane: Standing, error: str, log: Sequence[str]) -> Failed:
     """Count it, and gather what the next run is told; `retries: 2` is at most three runs."""
     attempt = lane.retries + 1
     entries = [entry[:LONGEST_ENTRY] for entry in log[-LOG_ENTRIES:]]
     told = [*lane.failures, f"Attempt {attempt}: {error[:LONGEST_ERROR]}", *entries]
-    left = may_retry and lane.retries < lane.spec.retries
-    return Failed(attempt, attempt if left else None, told[-MOST_TOLD:])
+    is_left = lane.retries < lane.spec.retries
+    return Failed(attempt, attempt if is_left else None, told[-MOST_TOLD:])

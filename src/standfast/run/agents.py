@@ -52,6 +52,13 @@ def name_of(work: Work, who: Task | Gate) -> str:
     return who.runner or work.spec.runner
 
 
+def failure_of(work: Work, who: Task | Gate, ended: Ended | None) -> str | None:
+    """How its run ended, in words, if not well."""
+    if ended is None or ended.is_ok:
+        return None
+    return lane_prompt.how_it_ended(name_of(work, who), ended)
+
+
 def surroundings(lane: Standing, who: Task | Gate) -> dict[str, str]:
     """What every agent finds in its environment."""
     return {

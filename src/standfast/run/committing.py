@@ -1,11 +1,12 @@
-"""What an agent left without committing it: complete work is committed, and made durable."""
+"""What an agent left in its worktree: complete work is committed, and made durable."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from standfast.errors import GitFailed
-from standfast.git import Git, changes
+from standfast.errors import GitFailed, StandfastError
+from standfast.git import Git, changes, worktrees
 from standfast.lane_errors import LaneBlocked
 from standfast.protocol.text import printable
 from standfast.run.working import free_of_locks
@@ -13,6 +14,7 @@ from standfast.run.working import free_of_locks
 if TYPE_CHECKING:
     from standfast.run.working import Work
 
+GONE = "the worktree was gone when it ended"
 # Whoever has told git no name still gets commits; every name that git knows goes before this one.
 NOBODY = {
     f"GIT_{who}_{what}": said
@@ -23,6 +25,27 @@ _NAMELESS = (
     *("unable to auto-detect email", "empty ident name", "tell me who you are"),
     *("no email was given", "no name was given"),
 )
+
+
+def amiss(work: Work) -> str | None:
+    """What an agent may have done to its own worktree."""
+    spec = work.spec
+    if not os.path.lexists(os.path.join(spec.worktree, ".git")):
+        return GONE
+    try:
+        tree = work.tree
+        if tree.common_directory() != work.git.common_directory():
+            return "the worktree belongs to another repository now"
+        if os.path.realpath(tree.toplevel()) != os.path.realpath(spec.worktree):
+            return "core.worktree makes git work elsewhere than in the worktree"
+        branch, unfinished = tree.branch(), worktrees.unfinished(tree)
+    except StandfastError as error:
+        return f"the worktree cannot be read any more: {error.problem}"
+    if branch == spec.branch and unfinished:
+        return f"{unfinished} is unfinished in the worktree: finish it or break it off there first"
+    at = f"on {printable(branch)}" if branch else "on no branch"
+    strays = f"the worktree is {at}, not on {printable(spec.branch)}: check that out there first"
+    return strays if branch != spec.branch else None
 
 
 def commit(work: Work, title: str) -> str:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from standfast.git import advancing, branches, replay, worktrees
 from standfast.journal import lane_steps as told
 from standfast.journal import locks
-from standfast.lane_errors import BaseMoved, BaseRefused, LaneBlocked
+from standfast.lane_errors import BaseMoved, BaseRefused
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_spec, lane_steps
 from standfast.protocol.text import a_few
 from standfast.run import moving, owning, requesting, stock
+from standfast.run.checking import is_new, tip
 from standfast.run.pre_pr import block, complete, listed, ready
-from standfast.run.starting import base_commit, see_to_worktree
+from standfast.run.starting import base_commit
 from standfast.run.working import log, recording, step
 
 if TYPE_CHECKING:
@@ -52,30 +53,6 @@ def land(work: Work, lane: Standing, _next: Next) -> None:
     requesting.request(work, lane)
 
 
-def is_new(work: Work, lane: Standing) -> bool:
-    """Whether somebody committed after the tests: then they are due once more.
-
-    Tests that commit by themselves are run once more too, and then a person is asked.
-    """
-    now = tip(work, lane)
-    if lane_steps.is_tested_at(lane, now):
-        return False
-    number = told.last_number(work.journal, work.spec, lane_steps.TESTS) + 1
-    by_tests, is_again = lane_steps.left_by_tests(lane, now)
-    facts = {lane_steps.ONCE_MORE: "yes"} if by_tests and not is_again else {}
-    with recording(work) as tx:
-        step(work, tx, lane_steps.TESTS, number, lane_steps.BEGUN, facts)
-    if by_tests and is_again:
-        raise LaneBlocked(
-            f"{'/'.join(work.spec.names)}: something was committed under its tests, twice in turn:"
-            f" {now[:12]} has not been tested",
-            file=work.spec.worktree,
-            remedy="Have the tests commit nothing, then resume the lane.",
-        )
-    log(work, "test_start", notes="somebody changed the lane after its tests")
-    return True
-
-
 @contextmanager
 def _turn(work: Work) -> Iterator[None]:
     """One lane at a time; the others wait, however long it takes."""
@@ -89,15 +66,6 @@ def _turn(work: Work) -> Iterator[None]:
         yield
     finally:
         os.close(fd)
-
-
-def tip(work: Work, lane: Standing) -> str:
-    """The lane's last commit; a branch that is gone is made again from what is known of it."""
-    found = work.git.resolve(f"refs/heads/{work.spec.branch}")
-    if found is None:
-        see_to_worktree(work, lane)
-        found = work.git.resolve(f"refs/heads/{work.spec.branch}")
-    return str(found)
 
 
 def _bring_up_to_date(work: Work, lane: Standing) -> tuple[str, str] | None:

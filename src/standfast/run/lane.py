@@ -14,7 +14,7 @@ from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_steps
 from standfast.protocol.lane_spec import Gate
 from standfast.protocol.lane_steps import Do, decide
-from standfast.run import gating, landing, parking, preparing, starting, taking, trying
+from standfast.run import checking, gating, landing, parking, preparing, starting, taking, trying
 from standfast.run.working import checkpoint, recording, step
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ ACTS: Mapping[Do, Act] = {
     Do.START: starting.start,
     Do.PREPARE_TREE: preparing.prepare,
     Do.WORK: trying.work,
-    Do.TEST: trying.test,
+    Do.TEST: checking.test,
     Do.AGAIN: _again,
     Do.FAIL: _fail,
     Do.JUDGE: gating.judge,

@@ -102,6 +102,16 @@ def is_begun(work: Work, lane: Standing, who: Task | Gate) -> bool:
     return is_known or os.path.lexists(Folder(work.journal.folder, name).at(STARTED))
 
 
+def is_put_off(
+    work: Work, lane: Standing, who: Task | Gate, number: int, ended: Ended | None
+) -> bool:
+    """Whether the work comes later: after the end of a limit, or in another session at once."""
+    if ended is not None and is_limited(ended):
+        park(work, lane, who, number, ended)
+        return True
+    return begun_anew(work, lane, who, number, ended)
+
+
 def begun_anew(
     work: Work, lane: Standing, who: Task | Gate, number: int, ended: Ended | None
 ) -> bool:

@@ -1,0 +1,103 @@
+"""The tests of a lane: run on what is committed, and once more on what somebody commits later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.effects.settling import Effect
+from standfast.journal import lane_steps as told
+from standfast.lane_errors import LaneBlocked
+from standfast.protocol import checkpoints as cp
+from standfast.protocol import lane_prompt, lane_steps
+from standfast.run import committing
+from standfast.run.commands import begin, order
+from standfast.run.failing import Failure, failed
+from standfast.run.starting import see_to_worktree
+from standfast.run.working import checkpoint, log, recording, see_to, step
+
+if TYPE_CHECKING:
+    from standfast.protocol.documents import Value
+    from standfast.protocol.effects import Ended
+    from standfast.protocol.lane_steps import Next, Standing
+    from standfast.run.working import Work
+
+
+def test(work: Work, lane: Standing, _next: Next) -> None:
+    """Commit what is there, by a person's hand perhaps, and run the tests on it."""
+    if not see_to_worktree(work, lane):
+        return
+    head = _commit(work)
+    if not work.spec.test:
+        with recording(work) as tx:
+            checkpoint(work, tx, cp.TESTED, cp.COMPLETE, head_sha=head, notes="no tests were asked")
+        return
+    number = begin(work, lane, lane_steps.TESTS, "test_start")
+    line, said = ("sh", "-c", work.spec.test), {"STANDFAST_HEAD": head}
+    made = order(work, lane_steps.TESTS, number, line, said)
+    ended = see_to(work, Effect(made, "tests", repeatable=True))
+    if ended is None or ended.is_ok:
+        _passed(work, lane, number, head)
+    else:
+        _failed(work, lane, number, head, ended)
+
+
+def _commit(work: Work) -> str:
+    spec, strays = work.spec, committing.amiss(work)
+    if strays is not None:  # a person's work on another branch, or a merge that is not finished
+        raise LaneBlocked(f"{'/'.join(spec.names)}: {strays}", file=spec.worktree)
+    return committing.commit(work, lane_prompt.title(spec, spec.tasks[-1]))
+
+
+def _told(work: Work, head: str, status: int) -> dict[str, Value]:
+    return {"test_command": work.spec.test, "exit_code": status, "head_sha": head}
+
+
+def _passed(work: Work, lane: Standing, number: int, head: str) -> None:
+    left = work.git.resolve(f"refs/heads/{work.spec.branch}")
+    facts = lane_steps.after_tests(lane, head, left)
+    with recording(work) as tx:
+        step(work, tx, lane_steps.TESTS, number, lane_steps.OK, facts)
+        checkpoint(work, tx, cp.TESTED, cp.COMPLETE, **_told(work, head, 0))
+    log(work, "test_done", cmd=work.spec.test, exit_code=0)
+
+
+def _failed(work: Work, lane: Standing, number: int, head: str, ended: Ended) -> None:
+    line = work.spec.test
+    error = lane_prompt.how_it_ended(line, ended)
+    log(work, "test_done", "error", cmd=line, exit_code=ended.status, notes=error)
+    said = {**_told(work, head, ended.status), "notes": error}
+    failure = Failure(lane_steps.TESTS, number, {"error": error}, cp.TESTED, said, ended)
+    failed(work, lane, work.spec.tasks[-1], failure)
+
+
+def is_new(work: Work, lane: Standing) -> bool:
+    """Whether somebody committed after the tests: then they are due once more.
+
+    Tests that commit by themselves are run once more too, and then a person is asked.
+    """
+    now = tip(work, lane)
+    if lane_steps.is_tested_at(lane, now):
+        return False
+    number = told.last_number(work.journal, work.spec, lane_steps.TESTS) + 1
+    by_tests, is_again = lane_steps.left_by_tests(lane, now)
+    facts = {lane_steps.ONCE_MORE: "yes"} if by_tests and not is_again else {}
+    with recording(work) as tx:
+        step(work, tx, lane_steps.TESTS, number, lane_steps.BEGUN, facts)
+    if by_tests and is_again:
+        raise LaneBlocked(
+            f"{'/'.join(work.spec.names)}: something was committed under its tests, twice in turn:"
+            f" {now[:12]} has not been tested",
+            file=work.spec.worktree,
+            remedy="Have the tests commit nothing, then resume the lane.",
+        )
+    log(work, "test_start", notes="somebody changed the lane after its tests")
+    return True
+
+
+def tip(work: Work, lane: Standing) -> str:
+    """The lane's last commit; a branch that is gone is made again from what is known of it."""
+    found = work.git.resolve(f"refs/heads/{work.spec.branch}")
+    if found is None:
+        see_to_worktree(work, lane)
+        found = work.git.resolve(f"refs/heads/{work.spec.branch}")
+    return str(found)
