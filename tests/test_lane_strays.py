@@ -1,10 +1,12 @@
 """Worktrees that stray from their lane's branch before or under the tests: a person is asked."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from lane_runs import BRANCH, WRITES, Lane, build
+from effect_desk import until
+from lane_runs import BRANCH, LANE, WRITES, Lane, build
 from standfast.lane_errors import LaneBlocked, LaneFailed
 from standfast.protocol import checkpoints as cp
 
@@ -107,3 +109,27 @@ def test_person_who_mended_such_tests_goes_on(lane: Lane) -> None:
     assert done.returncode == 0, done.stderr
     assert times(lane) == 3
     assert lane.records()[cp.PRE_PR]["status"] == cp.COMPLETE
+
+
+@pytest.mark.req("RUN-04", "EFF-02")
+def test_commit_that_came_while_nobody_watched_the_tests_is_tested_too(lane: Lane) -> None:
+    """They go on when who began them is killed, and say nothing about what came after them."""
+    go, looked = lane.home / "go", lane.home / "looked"
+    waits = f"touch '{looked}'; until test -e '{go}'; do sleep 0.02; done"
+    slow = counted(lane, f"test ! -e bad || exit 4; {waits}")
+    words = lane.argv("run", *LANE, "--runner", WRITES, "--task", lane.task("one"), "--test", slow)
+    with subprocess.Popen(
+        words, cwd=lane.repo, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as begun:
+        until(looked.exists)
+        begun.kill()
+    (lane.tree / "bad").write_text("x\n", encoding="utf-8")
+    lane.git("add", "bad", cwd=lane.tree)
+    lane.git("commit", "-qm", "by hand", cwd=lane.tree)
+    go.touch()
+
+    done = lane.resume()
+
+    assert done.returncode == LaneFailed.exit_status, done.stderr
+    assert times(lane) == 2
+    assert lane.git("log", "--format=%s", "main") == "first"

@@ -10,7 +10,7 @@ from standfast.lane_errors import LaneBlocked
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps
 from standfast.run import committing
-from standfast.run.commands import begin, order
+from standfast.run.commands import order
 from standfast.run.failing import Failure, failed
 from standfast.run.starting import see_to_worktree
 from standfast.run.working import checkpoint, log, recording, see_to, step
@@ -31,7 +31,7 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
         with recording(work) as tx:
             checkpoint(work, tx, cp.TESTED, cp.COMPLETE, head_sha=head, notes="no tests were asked")
         return
-    number = begin(work, lane, lane_steps.TESTS, "test_start")
+    number, head = _begin(work, lane, head)
     line, said = ("sh", "-c", work.spec.test), {"STANDFAST_HEAD": head}
     made = order(work, lane_steps.TESTS, number, line, said)
     ended = see_to(work, Effect(made, "tests", repeatable=True))
@@ -46,6 +46,21 @@ def _commit(work: Work) -> str:
     if strays is not None:  # a person's work on another branch, or a merge that is not finished
         raise LaneBlocked(f"{'/'.join(spec.names)}: {strays}", file=spec.worktree)
     return committing.commit(work, lane_prompt.title(spec, spec.tasks[-1]))
+
+
+def _begin(work: Work, lane: Standing, head: str) -> tuple[int, str]:
+    """The run that is due, and of which commit: one that was begun says nothing of later ones."""
+    known = lane.steps.get(lane_steps.TESTS)
+    begun = known if known is not None and known.state == lane_steps.BEGUN else None
+    if begun is not None and "head" in begun.facts:
+        return begun.number, begun.facts["head"]
+    facts = {**(begun.facts if begun is not None else {}), "head": head}
+    number = told.last_number(work.journal, work.spec, lane_steps.TESTS) + (begun is None)
+    with recording(work) as tx:
+        step(work, tx, lane_steps.TESTS, number, lane_steps.BEGUN, facts)
+    if begun is None:
+        log(work, "test_start")
+    return number, head
 
 
 def _told(work: Work, head: str, status: int) -> dict[str, Value]:
