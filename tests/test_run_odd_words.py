@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from run_worlds import Night, night
-from test_run_limits import claude_like
+from run_worlds import Night, claude_like, documented, night, section
 
 
 @pytest.fixture
@@ -89,3 +88,27 @@ def test_commands_of_a_plan_are_not_run_by_a_shell_of_ones_own_either(
     assert world.call("plan", "trust", plan, "--yes").returncode == 0
     assert world.call("run", plan).returncode == 0
     assert wrong.exists()
+
+
+@pytest.mark.req("RUN-05")
+def test_lane_whose_pull_request_failed_is_shown_as_such(world: Night) -> None:
+    plan = world.plan("merge: pr\npr: exit 7\nretries: 0\nlanes: {a: Do a.}\n")
+    assert world.call("run", plan).returncode in (1, 115)
+
+    shown = json.loads(world.call("status", "plan", "--json").stdout)["lanes"]
+
+    assert [each["state"] for each in shown] != ["waiting"]
+    assert "7" in shown[0]["last"]
+    assert "NEEDS" in world.call("status").stdout
+
+
+@pytest.mark.parametrize(
+    ("merge", "words"), [("none", "left on its branch"), ("ff", "merged"), ("pr", "is open")]
+)
+def test_section_says_what_became_of_a_lane(world: Night, merge: str, words: str) -> None:
+    plan = f"merge: {merge}\npr: 'true'\nlanes: {{a: Do a.}}\n"
+    made = world.plan(plan)
+    documented(world)
+    assert world.call("run", made, "--run-id", "r").returncode == 0
+
+    assert words in str(section(world)["agent_summaries"])

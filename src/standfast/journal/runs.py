@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from standfast.errors import NothingFound
 from standfast.journal import lane_steps, reading
 from standfast.journal.author import Author
-from standfast.protocol.schedule import Graph, named
+from standfast.protocol.schedule import Graph, State, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 PLANNED, TOLD = "run.planned", "run.told"
 GOING, STOPPED, DONE, FORGOTTEN = "going", "stopped", "done", "forgotten"
+# What its lanes came to in a call, where no step of theirs may say so: the facts of its last word.
+WHYS = {State.NEEDS: "needs", State.PARKED: "parked", State.FAILED: "failed"}
 ANY = "SELECT 1 FROM cells WHERE key >= 'run:' AND key < 'run;' LIMIT 1"
 
 

@@ -14,6 +14,7 @@ from standfast.errors import DiskFailed, StandfastError
 from standfast.journal import lane_steps, runs, spending
 from standfast.journal.store import Journal
 from standfast.lane_errors import LaneEnded, LaneFailed, LaneParked
+from standfast.protocol.lane_spec import NONE, PR
 from standfast.protocol.schedule import Lane, Outcome, Rules, State, outcome
 from standfast.run import lane as lanes
 from standfast.run import watching
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _EVENTS = {State.FAILED: NEEDS, State.NEEDS: NEEDS, State.PARKED: PARKED}
 _PAY = "Resume it; `--cost-limit` says what it may cost for that call."
+_DONE = {NONE: "done, and left on its branch", PR: "done, its pull request is open"}
 _SUMMED_UP = {State.DONE: "Completed", State.FAILED: "Failed", State.NEEDS: "Blocked"}
 
 
@@ -240,8 +242,12 @@ class Going:
 
     def _sum_up(self, tx: Writing, name: Name, lane: Lane, *, is_news: bool) -> None:
         if lane.state in _SUMMED_UP:
-            words = (_SUMMED_UP[lane.state], lane.why or "merged")
+            words = (_SUMMED_UP[lane.state], lane.why or self._how_done(name))
             self._around.documents.agent_ended(tx, "/".join(name), *words, is_news=is_news)
+
+    def _how_done(self, name: Name) -> str:
+        spec = lane_steps.find(self.journal, (self.run.run_id, *name))
+        return _DONE.get(spec.merge, "merged") if spec else ""
 
     def over(self) -> Outcome:
         """How it ended, told once to whoever wants to know."""

@@ -11,7 +11,7 @@ from standfast.errors import StandfastError
 from standfast.files import homes
 from standfast.journal import runs as told
 from standfast.lane_errors import LaneEnded, RunBusy
-from standfast.protocol.schedule import Outcome, State, in_short
+from standfast.protocol.schedule import Outcome, in_short
 from standfast.run import baseline, dispatch, taking
 from standfast.run.documents import Documents
 from standfast.run.going import Around, Going
@@ -137,7 +137,6 @@ def _close(context: Context, goings: Sequence[Going]) -> dict[str, Outcome]:
             is_stopped = told.word(context.journal, each.run.run_id).state == told.STOPPED
             if each.run.is_plan and (each.is_done or not is_stopped):
                 state = told.DONE if each.is_done else told.GOING
-                told.tell(tx, each.run.run_id, state, author(context), outcome=found,
-                          needs=in_short(each.whys(State.NEEDS)),
-                          parked=in_short(each.whys(State.PARKED)))  # fmt: skip
+                whys = {key: in_short(each.whys(stands)) for stands, key in told.WHYS.items()}
+                told.tell(tx, each.run.run_id, state, author(context), outcome=found, **whys)
     return ended

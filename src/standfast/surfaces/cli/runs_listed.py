@@ -53,7 +53,7 @@ def look(context: Context, run: Run) -> dict[Name, Lane]:
     lanes = lane_states.look(context.journal, run)
     facts = told.word(context.journal, run.run_id).facts
     for name, lane in lanes.items():
-        for state, key in ((State.NEEDS, "needs"), (State.PARKED, "parked")):
+        for state, key in told.WHYS.items():
             why = facts.get(key, {}).get("/".join(name))
             if lane.state is State.WAITING and why is not None:
                 lanes[name] = Lane(state, why=why)
