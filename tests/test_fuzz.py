@@ -117,6 +117,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "git/advancing.py:_objects",
         "git/branches.py:heads",
         "git/contents.py:differing",
+        "git/__init__.py:Git._young_objects",
         "git/contents.py:skipped",
         "git/damaged.py:can_be_read",
         "git/forwarding.py:_complete",
