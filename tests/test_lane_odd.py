@@ -5,6 +5,7 @@ import shutil
 import signal
 import stat
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -406,6 +407,15 @@ def test_objects_that_a_power_cut_tore_are_made_again(lane: Lane, tmp_path: Path
 # Being stopped.
 
 
+@pytest.fixture
+def hung_up_on() -> Iterator[None]:
+    """Below `nohup` what is started here would not hear of it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hung_up_on")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_stopped_lane_says_what_goes_on_and_resume_waits_for_it(
     lane: Lane, tmp_path: Path, number: signal.Signals
