@@ -66,7 +66,8 @@ def refuse_others(place: Checkout) -> None:
     if doing is not None:
         raise BaseRefused(f"{doing} is not finished there", file=place.top)
     added = [each for each in place.changes if not each.old and each.mode != SUBMODULE]
-    found = (_somebodys(place, each) for each in added)
+    names = {each.name for each in place.changes}
+    found = (_somebodys(place, each, names) for each in added)
     _refuse(place, sorted({name for name in found if name is not None}))
 
 
@@ -76,9 +77,8 @@ def _refuse(place: Checkout, names: list[str]) -> None:
         raise BaseRefused(f"it would write over {names[0]!r:.200}{more}", file=place.top)
 
 
-def _somebodys(place: Checkout, change: Change) -> str | None:
+def _somebodys(place: Checkout, change: Change, names: Collection[str]) -> str | None:
     """What stands where a new file is to be, in its folders' places or below it; None: nothing."""
-    names = {each.name for each in place.changes}
     path = os.path.join(place.top, change.name)
     if _is_folder(path):
         below = (os.path.relpath(each, place.top) for each in _files_below(path))
@@ -88,7 +88,7 @@ def _somebodys(place: Checkout, change: Change) -> str | None:
     above = os.path.dirname(change.name)
     while above and not os.path.lexists(os.path.join(place.top, above)):
         above = os.path.dirname(above)
-    is_fine = above in {"", *names} or _is_folder(os.path.join(place.top, above))
+    is_fine = not above or above in names or _is_folder(os.path.join(place.top, above))
     return None if is_fine else above
 
 

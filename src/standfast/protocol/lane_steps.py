@@ -135,11 +135,13 @@ def is_unchanged(lane: Standing) -> bool:
 
 def remark(lane: Standing) -> str:
     """What is to be said of a lane that is done, but not quite as one would think."""
-    if is_unchanged(lane):
-        return UNCHANGED
     said = lane.steps[RETIRE].facts if RETIRE in lane.steps else {}
     stays, outside = said.get("stays") if lane.spec.merge != NONE else "", said.get("outside")
-    words = (f"its worktree stays, {stays}" if stays else "", outside_said(outside or ""))
+    words = (
+        UNCHANGED if is_unchanged(lane) else "",
+        f"its worktree stays, {stays}" if stays else "",
+        outside_said(outside or ""),
+    )
     return "; ".join(filter(None, words))
 
 

@@ -42,6 +42,8 @@ def roll_back(context: Context, run: Run, names: Sequence[Name], to: str | None)
             words = f"{told['lane']}  {said}"
             speak(json_line(told) if context.json else words, sys.stdout)
         with context.journal.writing() as tx:
+            if back and runs.word(context.journal, run.run_id).state == runs.DONE:
+                runs.tell(tx, run.run_id, runs.STOPPED, Author(context.who))
             for phase in sorted(back):
                 phases.take_back(tx, run.run_id, phase, Author(context.who))
     context.heal(checkpoints=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast.journal import runs
+from standfast.protocol.schedule import Outcome
 from standfast.run import taking
 from standfast.surfaces.cli import run_resuming, runs_listed
 from standfast.surfaces.cli.run_rows import HEAD, rows
@@ -17,22 +18,18 @@ if TYPE_CHECKING:
 def show(context: Context, run_id: str) -> int:
     """Print it; nothing is changed."""
     run = run_resuming.find(context, run_id)
-    found = list(rows(context.journal, run, runs_listed.look(context, run)))
-    word, is_taken = (
-        runs.word(context.journal, run_id),
-        taking.is_taken(context.journal, taking.RUNS, run_id),
-    )
+    lanes = runs_listed.look(context, run)
+    found = list(rows(context.journal, run, lanes))
+    word, state = runs.word(context.journal, run_id), runs_listed.stands(context, run, lanes)
+    is_taken = taking.is_taken(context.journal, taking.RUNS, run_id)
     taken_by = taking.holders(context.journal, taking.RUNS, run_id) if is_taken else []
     if context.json:
-        lanes = [row.as_dict() for row in found]
-        outcome = None if is_taken else word.facts.get("outcome")  # None: nobody saw its end
-        outcome = str(outcome).replace(" ", "_") if outcome else None
-        print(json_line({"run_id": run_id, "state": word.state, "outcome": outcome,
-                         "processes": taken_by,
-                         "base": run.base, "plan": run.file, "lanes": lanes}))  # fmt: skip
+        seen = not is_taken and state in list(Outcome)  # else nobody saw its end
+        print(json_line({"run_id": run_id, "state": word.state,
+                         "outcome": state.replace(" ", "_") if seen else None,
+                         "processes": taken_by, "base": run.base, "plan": run.file,
+                         "lanes": [row.as_dict() for row in found]}))  # fmt: skip
         return 0
-    is_left = word.state == runs.GOING and "outcome" not in word.facts  # nobody saw its end
-    state = "cut off" if is_left else str(word.facts.get("outcome") or word.state)
     if is_taken:
         state = f"taken on by {f'process {taken_by[0]}' if taken_by else 'a process'}"
     print(f"{run_id}: {state}, into {run.base}" + (f", from {run.file}" if run.file else ""))

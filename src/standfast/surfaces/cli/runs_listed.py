@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from standfast.journal import lane_steps
 from standfast.journal import runs as told
 from standfast.protocol.schedule import Lane, Outcome, State, outcome
 
 if TYPE_CHECKING:
-    from standfast.journal.runs import Run
+    from collections.abc import Mapping, Sequence
+
+    from standfast.journal.runs import Run, Word
     from standfast.protocol.schedule import Name
     from standfast.surfaces.cli.context import Context
 
-RUNNING, STOPPED, NEEDS, CUT_OFF = "RUNNING", "STOPPED", "NEEDS YOU", "CUT OFF"
+RUNNING, NEEDS, CUT_OFF = "RUNNING", "NEEDS YOU", "CUT OFF"
+_BAD = (Outcome.NEEDS, Outcome.FAILED)
 
 
 class Shown(NamedTuple):
@@ -51,15 +55,30 @@ def look(context: Context, run: Run) -> dict[Name, Lane]:
     from standfast.run.working import is_taken
 
     lanes = lane_states.look(context.journal, run)
-    facts = told.word(context.journal, run.run_id).facts
+    word = told.word(context.journal, run.run_id)
     for name, lane in lanes.items():
+        names = (run.run_id, *name)
         for state, key in told.WHYS.items():
-            why = facts.get(key, {}).get("/".join(name))
-            if lane.state is State.WAITING and why is not None:
+            why = word.facts.get(key, {}).get("/".join(name))
+            is_open = lane.state is State.WAITING and why is not None
+            if is_open and not _moved(context, word, names):
                 lanes[name] = Lane(state, why=why)
-        if lane.state is not State.DONE and is_taken(context.journal, (run.run_id, *name)):
+        if lane.state is not State.DONE and is_taken(context.journal, names):
             lanes[name] = Lane(State.RUNNING)
     return lanes
+
+
+def _moved(context: Context, word: Word, names: Sequence[str]) -> bool:
+    """Whether something is said of a lane since: it was taken back, perhaps."""
+    return lane_steps.last_seq(context.journal, names) > word.seq
+
+
+def stands(context: Context, run: Run, lanes: Mapping[Name, Lane]) -> str:
+    """How a run that nobody takes on stands: as it ended, or nobody saw its end."""
+    word, found = told.word(context.journal, run.run_id), outcome(lanes)
+    if word.state == told.STOPPED:
+        return Outcome.STOPPED
+    return found if found in _BAD or "outcome" in word.facts else CUT_OFF.lower()
 
 
 def _shown(context: Context, run: Run) -> Shown:
@@ -68,14 +87,10 @@ def _shown(context: Context, run: Run) -> Shown:
     lanes, waves = look(context, run), run.graph.waves()
     counted = Counter(lane.state for lane in lanes.values())
     left = [waves[name] for name, lane in lanes.items() if lane.state is not State.DONE]
-    word = told.word(context.journal, run.run_id)
+    state = stands(context, run, lanes)
+    state = NEEDS if state in _BAD else state.upper()
     if taking.is_taken(context.journal, taking.RUNS, run.run_id):
         state = RUNNING
-    elif word.state == told.STOPPED:
-        state = STOPPED
-    else:
-        bad = outcome(lanes) in (Outcome.NEEDS, Outcome.FAILED)
-        state = NEEDS if bad else CUT_OFF
     numbers = {str(state): counted[state] for state in State if counted[state]}
     return Shown(run.run_id, state, min(left, default=0), max(waves.values()), numbers)
 

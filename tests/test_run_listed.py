@@ -1,0 +1,91 @@
+"""How runs are listed that ended in one way or another: from outside."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from effect_desk import until
+from run_worlds import Night, claude_like, night
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Night:
+    return night(tmp_path)
+
+
+def listed(world: Night) -> dict[str, str]:
+    return {each["run_id"]: each["state"] for each in status(world)["runs"]}
+
+
+def status(world: Night, *run: str) -> dict[str, list[dict[str, str]]]:
+    found: dict[str, list[dict[str, str]]] = json.loads(world.call("status", *run, "--json").stdout)
+    return found
+
+
+@pytest.mark.req("RUN-05")
+def test_run_that_is_parked_or_was_interrupted_was_not_cut_off(world: Night) -> None:
+    claude_like(world)
+    plan = "limits: {lanes: 1, cost_usd: 0.5}\nlanes: {a: Do a., b: Do b.}\n"
+    assert world.call("run", world.plan(plan, "dear.yaml")).returncode == 116
+    world.agent("sleep 60")
+    paid = world.paid().total()
+    begun = world.start("run", world.plan("lanes: {a: Do a.}\n", "left.yaml"))
+    until(lambda: world.paid().total() == paid + 1)
+    begun.send_signal(signal.SIGINT)
+    begun.communicate()
+
+    assert listed(world) == {"dear": "parked", "left": "stopped"}
+
+
+@pytest.mark.req("CKP-12")
+def test_lane_that_was_taken_back_has_not_failed(world: Night) -> None:
+    world.agent('test "$STANDFAST_LANE" != a || exit 3')
+    plan = world.plan("retries: 0\nlanes: {a: Do a., b: Do b.}\n")
+    assert world.call("run", plan).returncode == 1
+    assert listed(world) == {"plan": "needs_you"}
+
+    assert world.call("rollback", "plan", "a").returncode == 0
+
+    assert world.lanes("plan") == {"a": "waiting", "b": "done"}
+    assert listed(world) == {"plan": "stopped"}
+    world.agent()
+    assert world.call("resume").returncode == 0
+    assert world.lanes("plan") == {"a": "done", "b": "done"}
+
+
+@pytest.mark.req("CKP-12")
+@pytest.mark.parametrize("lane", [(), ("a",)])
+def test_run_that_was_done_and_taken_back_is_listed_and_waits(
+    world: Night, lane: tuple[str, ...]
+) -> None:
+    assert world.call("run", world.plan("merge: none\nlanes: {a: Do a.}\n")).returncode == 0
+    assert listed(world) == {}
+
+    assert world.call("rollback", "plan", *lane).returncode == 0
+
+    assert listed(world) == {"plan": "stopped"}
+    assert world.call("status", "plan").stdout.startswith("plan: stopped")
+    assert world.call("resume").stdout == "Nothing was left in the middle.\n"
+    assert world.call("resume", "plan").returncode == 0
+    assert listed(world) == {}
+
+
+def test_run_with_a_failed_lane_is_not_done_because_a_later_phase_is(world: Night) -> None:
+    world.agent('test "$STANDFAST_LANE" != b || exit 3')
+    phases = "phases: {P1: {lanes: {b: Do b.}}, P2: {lanes: {c: Do c.}}}\n"
+    plan = world.plan(f"retries: 0\n{phases}")
+    assert world.call("run", plan).returncode == 1
+    assert world.call("run", plan, "--resume", "--run-id", "plan", "--phase", "P2").returncode == 0
+
+    assert world.call("status", "plan").stdout.startswith("plan: failed")
+
+
+def test_worktree_that_stays_is_told_also_where_git_took_nothing(world: Night) -> None:
+    (world.top / "agent.sh").write_text("git init -q app; touch app/main.py\n", encoding="utf-8")
+
+    done = world.call("run", world.plan("lanes: {a: Do a.}\n"))
+
+    assert done.returncode == 0
+    assert "no agent changed anything; its worktree stays" in done.stdout
