@@ -1,6 +1,7 @@
 """Repositories that are large, slow, or not where git says: nothing of ours gives up for ever."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import git_lanes
 from git_lanes import BRANCH, Repo
 from standfast import process
 from standfast.errors import ProgramTimedOut, UnsafePath
-from standfast.git import Git, changes, held, names, snapshot, verbs, worktrees
+from standfast.git import Git, advancing, changes, held, names, snapshot, verbs, worktrees
 from standfast.lane_errors import InTheWay
 
 LARGE = process.OUTPUT_LIMIT + 4096
@@ -37,6 +38,28 @@ def test_a_checkout_that_was_cut_off_in_a_large_file_is_finished(begun: Repo) ->
 
     assert (begun.lane / "large").read_bytes() == large()
     assert begun.status(begun.lane) == []
+
+
+def cost_of_advancing(folder: Path, files: int) -> float:
+    """CPU seconds of ours for a branch that brings so many new files."""
+    repo = git_lanes.build(folder)
+    repo.branch("lane")
+    repo.commit({f"new/{number}": b"x\n" for number in range(files)}, on="lane")
+    repo.git("checkout", "-q", "main")
+    before = time.process_time()
+    advancing.advance(repo.door, "main", repo.head("main"), repo.head("lane"))
+    return time.process_time() - before
+
+
+@pytest.mark.alone
+def test_eight_times_as_many_new_files_cost_about_eight_times_as_much(tmp_path: Path) -> None:
+    seen = []
+    for attempt in range(3):
+        few, many = (cost_of_advancing(tmp_path / f"{attempt}-{n}", n) for n in (1000, 8000))
+        seen.append(round(many / few, 1))
+        if seen[-1] <= 12:
+            return
+    raise AssertionError(f"eight times as many files: {seen}")
 
 
 @pytest.mark.parametrize("at", [0, LARGE - 2])
