@@ -71,6 +71,18 @@ def test_lines_of_others_in_a_log_are_passed_over(world: Night) -> None:
     assert (after.returncode, after.stdout) == (0, before), after.stderr
 
 
+@pytest.mark.req("RUN-05")
+def test_log_tells_of_a_task_that_is_begun_once_more_as_asked(world: Night) -> None:
+    world.agent("exit 3")
+    plan = world.plan("retries: 0\nlanes: {a: Do a.}\n")
+    assert world.call("run", plan).returncode == 1
+    assert world.call("resume", "plan", "a").returncode == 1
+
+    said = world.call("logs", "plan").stdout
+
+    assert [said.count(each) for each in ("task_start task", "task_failed task")] == [2, 2]
+
+
 @pytest.mark.req("SEC-03")
 @pytest.mark.parametrize("name", ["shell", "strict"])
 def test_commands_of_a_plan_are_not_run_by_a_shell_of_ones_own_either(

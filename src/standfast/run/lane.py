@@ -15,7 +15,7 @@ from standfast.protocol import lane_steps
 from standfast.protocol.lane_spec import Gate
 from standfast.protocol.lane_steps import Do, decide
 from standfast.run import checking, gating, landing, parking, preparing, starting, taking, trying
-from standfast.run.working import checkpoint, recording, step
+from standfast.run.working import checkpoint, log, recording, step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,6 +66,14 @@ def _again(work: Work, lane: Standing, following: Next) -> None:
         step(work, tx, name, lane.steps[name].number + 1, lane_steps.BEGUN, facts)
         if following.task is not None and not lane.is_at(cp.STARTED, cp.IN_PROGRESS):
             checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, notes="once more, as asked")
+    _log_again(work, name)
+
+
+def _log_again(work: Work, name: str) -> None:
+    kind = "gate" if name.startswith("gate-") else "task"
+    event = "test_start" if name == lane_steps.TESTS else f"{kind}_start"
+    task = "-" if name == lane_steps.TESTS else name.removeprefix(f"{kind}-")
+    log(work, event, task=task, notes="once more, as asked")
 
 
 def _fail(work: Work, lane: Standing, following: Next) -> None:
