@@ -378,3 +378,11 @@ def test_copy_has_zeros_where_a_sector_cannot_be_read(tmp_path: Path, monkeypatc
     copying.copy(str(tmp_path / "a"), str(tmp_path / "b"))
 
     assert (tmp_path / "b").read_bytes() == data[:1_024] + bytes(512) + data[1_536:]
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [(errno.EMFILE, "ulimit"), (errno.EACCES, "who may write"), (errno.ENOSPC, "free space")],
+)
+def test_what_the_system_refuses_has_the_remedy_that_helps(number: int, says: str) -> None:
+    assert says in disk.disk_error(OSError(number, "no"), "/file").remedy

@@ -122,3 +122,12 @@ def test_failed_baseline_is_told_each_time_and_is_how_the_run_ended(world: Night
     flag.unlink()
     assert world.call("resume").returncode == 0
     assert events(told)[4:] == ["finished "]
+
+
+def test_agent_that_removes_what_is_recorded_gives_no_traceback(world: Night) -> None:
+    world.agent('rm -rf "$(git rev-parse --git-common-dir)/standfast"')
+
+    done = world.call("run", world.plan("lanes: {a: Do a.}\n"))
+
+    assert done.returncode != 0
+    assert "Traceback" not in done.stdout + done.stderr

@@ -22,6 +22,9 @@ READ_LIMIT = 4 * 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _DRAFT = ".draft"
 _FULL_FSYNC = 51  # macOS F_FULLFSYNC: plain fsync there leaves the data in the drive's cache
+_OPEN_LESS = "Too many files are open at once: allow more (`ulimit -n` says how many may be)."
+_RIGHTS = "Look at who may write there, then run the command again."
+_REMEDIES = {errno.EMFILE: _OPEN_LESS, errno.ENFILE: _OPEN_LESS, errno.EACCES: _RIGHTS}
 _NOT_SYNCABLE = {errno.EINVAL, errno.ENOTSUP}  # a folder on a filesystem that has no such thing
 
 
@@ -265,7 +268,8 @@ def disk_error(error: OSError, path: str, act: str = "write") -> DiskFailed | Un
     reason = error.strerror or str(error)
     if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO}:
         return UnsafePath(f"not a regular file: {reason}", file=path)
-    return DiskFailed(f"cannot {act}: {reason}", file=path)
+    remedy = _REMEDIES.get(error.errno or 0)
+    return DiskFailed(f"cannot {act}: {reason}", file=path, remedy=remedy)
 
 
 # Opening what others wrote.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LOOK_AGAIN_S, _SELDOM_S = 0.01, 0.25  # fifty agents that take an hour are looked at seldom
 _SHARE = 50
-_WORDS = 1_000
+_WORDS, _MOST = 1_000, 64 * 1024
 _SPARED_S = 30.0  # what a tree without a supervisor may need beyond its own time
 
 
@@ -102,8 +102,9 @@ def _refuse_hopeless(supervisor: subprocess.Popen[bytes] | None, name: str) -> N
     """One that gave up before it began anything said why; one that was killed may have a heir."""
     if supervisor is None or supervisor.wait() <= 0 or supervisor.stderr is None:
         return
-    said = supervisor.stderr.read(_WORDS).decode("utf-8", "replace").strip()
-    raise NotBegun(f"`{name}` could not be begun: {said or 'its supervisor gave up'}")
+    said = supervisor.stderr.read(_MOST).decode("utf-8", "replace").strip()
+    last = said.rpartition("\n")[2][-_WORDS:]  # of a traceback the reason alone
+    raise NotBegun(f"`{name}` could not be begun: {last or 'its supervisor gave up'}")
 
 
 def _begin(
