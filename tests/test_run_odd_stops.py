@@ -129,3 +129,34 @@ def test_agent_that_was_ended_before_a_call_is_no_stop_of_that_call(world: Night
     done = world.call("resume")
     assert done.returncode == 0, done.stdout
     assert world.merged().total() == 1
+
+
+@pytest.mark.req("RUN-05")
+def test_agent_that_is_being_ended_when_a_call_begins_is_no_stop_of_that_call(world: Night) -> None:
+    ready, told = world.top / "ready", world.top / "told"  # asked to end, it takes its time
+    waits = f"test -e {told} || while :; do sleep 0.02; done"
+    world.agent(f"trap 'touch {told}' TERM; touch {ready}; {waits}")
+    begun = world.start("run", world.plan("lanes: {a: Do a.}\n"))
+    until(ready.exists)
+    begun.send_signal(signal.SIGINT)
+    until(told.exists)
+    begun.send_signal(signal.SIGINT)
+    said, _ = begun.communicate(timeout=60)
+    assert begun.returncode == 130, said
+    assert "is being ended: `standfast resume` begins it again" in said
+
+    done = world.call("resume")
+    assert done.returncode == 0, done.stdout
+    assert world.paid().total() == 2
+    assert world.merged().total() == 1
+
+
+@pytest.mark.req("RUN-05")
+def test_agent_that_a_call_began_and_somebody_ended_is_not_begun_again(world: Night) -> None:
+    world.agent("while :; do sleep 0.02; done")
+    begun = world.start("run", world.plan("lanes: {a: Do a.}\n"))
+    until(lambda: world.paid().total() == 1)
+    assert world.call("reap").returncode == 0
+    said, _ = begun.communicate(timeout=60)
+    assert begun.returncode == 117, said
+    assert world.paid().total() == 1

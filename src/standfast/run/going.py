@@ -152,14 +152,23 @@ class Going:
             return Lane(State.NEEDS, why=f"a bug in Standfast: {type(error).__name__}: {error}")
 
     def _go(self, work: Work, *, is_asked: bool) -> Standing:
-        """A command that somebody ended before this call says nothing about this call."""
-        was_over = watching.is_over(work.journal, work.spec)
+        """A command begun before this call, and not ended by it, says nothing about this call.
+
+        Whoever left may have told it to end, which takes a while: it need not be over yet.
+        """
+        before = watching.begun_before(work.journal, work.spec)
         try:
             return lanes.run(work, asked=is_asked)
         except LaneEnded:
-            if self._stopping or not was_over:
+            is_older = before and watching.ended_last(work.journal, work.spec) == before
+            if not is_older or self._is_stopping(work.journal):
                 raise
             return lanes.run(work)
+
+    def _is_stopping(self, journal: Journal) -> bool:
+        """Also where somebody has just said so, and the schedule has not looked yet."""
+        is_told = runs.word(journal, self.run.run_id).state == runs.STOPPED
+        return is_told or bool(self._stopping)
 
     def _work(self, journal: Journal, spec: Spec) -> Work:
         """What a lane works with, and what it asks and tells the run."""

@@ -6,14 +6,14 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.effects import door
-from standfast.effects.folder import EXIT, OUT, Folder
+from standfast.effects.folder import OUT, STARTED, Folder
 from standfast.effects.settling import last_attempt
 from standfast.effects.streams import last_words as raw_words
 from standfast.errors import StandfastError
 from standfast.journal import lane_steps as told
 from standfast.protocol import checkpoints as cp
 from standfast.protocol.effects import attempt_of
-from standfast.protocol.lane_steps import BEGUN, FAILED, OK, decide
+from standfast.protocol.lane_steps import BEGUN, ENDED, FAILED, OK, decide
 from standfast.protocol.text import one_line
 from standfast.redact import redact
 
@@ -78,10 +78,18 @@ def _raw(journal: Journal, key: str) -> str:
         return ""
 
 
-def is_over(journal: Journal, spec: Spec) -> bool:
-    """Whether the command that a lane has begun ended while nobody looked after it."""
+def begun_before(journal: Journal, spec: Spec) -> str:
+    """The key of the command that somebody before us began for a lane, and nobody saw end."""
     key = _newest(journal, told.standing(journal, spec))
-    return bool(key) and os.path.lexists(Folder(journal.folder, key).at(EXIT))
+    if not key:
+        return ""
+    is_begun = os.path.lexists(Folder(journal.folder, key).at(STARTED))
+    return key if is_begun or door.find(journal, key) is not None else ""
+
+
+def ended_last(journal: Journal, spec: Spec) -> str:
+    """The key of the command of a lane that was last found to be ended from outside."""
+    return _newest(journal, told.standing(journal, spec), ENDED)
 
 
 def last_words(journal: Journal, spec: Spec) -> str:

@@ -90,8 +90,8 @@ def _holds(context: Context, held: ExitStack, run: Run, *, is_only: bool) -> boo
 def _leave(context: Context) -> None:
     """Somebody would not wait until what runs was ended."""
     if not context.json:
-        words = "left at once; a command that runs goes on: `standfast resume` waits for it"
-        speak(f"{words}, `standfast reap` ends it", sys.stderr)
+        words = "left at once; what runs is being ended: `standfast resume` begins it again"
+        speak(f"{words}, `standfast ps` shows what is left", sys.stderr)
 
 
 def _first(context: Context, goings: Sequence[Going], watch: Watch) -> None:
