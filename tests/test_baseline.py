@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from effect_desk import until
 from run_worlds import Night, night
 from standfast.errors import StandfastError
 from standfast.journal import reading
@@ -69,3 +70,78 @@ def test_baseline_killed_while_its_worktree_went_is_cleared_by_the_next_call(wor
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(world.git("worktree", "list").splitlines()) == 1
     assert world.git("branch", "--format=%(refname:short)") == "main"
+
+
+def tries(world: Night) -> list[str]:
+    """The branches of tries that there are, each with its worktree."""
+    found = world.git("branch", "--format=%(refname:lstrip=4)", "--list", "lane/r/-baseline-*")
+    folders = [path.name for path in (world.repo / ".worktrees" / "r").glob("-baseline-*")]
+    assert sorted(folders) == found.split()
+    return found.split()
+
+
+@pytest.mark.req("RUN-09")
+def test_only_the_newest_baseline_that_failed_stays_to_be_looked_at(world: Night) -> None:
+    ok = world.top / "ok"
+    (world.repo / ".git" / "info" / "exclude").write_text("built\n", encoding="utf-8")
+    setup = "setup: 'date > built'\n"  # nobody's work, known of each try
+    plan = world.plan(f"run: r\n{setup}test: 'test -f {ok}'\nlanes: {{one: Do it.}}\n")
+    assert world.call("run", plan).returncode != 0
+    assert tries(world) == ["-baseline-0-1"]
+    assert world.call("resume").returncode != 0
+    assert tries(world) == ["-baseline-0-2"]
+
+    ok.touch()
+    done = world.call("resume")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not tries(world)
+    assert world.git("branch", "--format=%(refname:short)") == "main"
+
+
+@pytest.mark.req("RUN-09")
+def test_baseline_in_which_somebody_left_something_stays_and_is_told(world: Night) -> None:
+    ok = world.top / "ok"
+    plan = world.plan(f"run: r\ntest: 'test -f {ok}'\nlanes: {{one: Do it.}}\n")
+    assert world.call("run", plan).returncode != 0
+    note = world.repo / ".worktrees" / "r" / "-baseline-0-1" / "note"
+    note.write_text("why it fails", encoding="utf-8")
+    again = world.call("resume")
+    assert again.returncode != 0
+    assert "the worktree of the baseline stays" in again.stdout + again.stderr
+    assert tries(world) == ["-baseline-0-1", "-baseline-0-2"]
+
+    ok.touch()
+    assert world.call("resume").returncode == 0
+    assert tries(world) == ["-baseline-0-1"]
+    assert note.read_text(encoding="utf-8") == "why it fails"
+
+
+@pytest.mark.req("RUN-05", "RUN-09")
+def test_baseline_that_was_interrupted_goes_when_the_next_one_begins(world: Night) -> None:
+    begun, go = world.top / "begun", world.top / "go"
+    waits = f"touch {begun}; until test -e {go}; do sleep 0.02; done"
+    life = world.start("run", world.plan(f"run: r\ntest: '{waits}'\nlanes: {{one: Do it.}}\n"))
+    until(begun.exists)
+    life.send_signal(signal.SIGINT)
+    said, _ = life.communicate(timeout=60)
+    assert life.returncode == 130, said
+    assert tries(world) == ["-baseline-0-1"]
+
+    go.touch()
+    done = world.call("resume")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not tries(world)
+
+
+@pytest.mark.req("RUN-09")
+def test_branch_of_a_baseline_stays_where_nothing_else_holds_its_commit(world: Night) -> None:
+    ok = world.top / "ok"
+    plan = world.plan(f"run: r\ntest: 'test -f {ok}'\nlanes: {{one: Do it.}}\n")
+    assert world.call("run", plan).returncode != 0
+    before = world.git("rev-parse", "main")
+    world.git("commit", "-q", "--amend", "--allow-empty", "-m", "mended")
+    ok.touch()
+    done = world.call("resume")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the branch of the baseline stays" in done.stdout + done.stderr
+    assert world.git("rev-parse", "lane/r/-baseline-0-1") == before

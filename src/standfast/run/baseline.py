@@ -1,7 +1,8 @@
 """Before any agent: setup and tests where nobody has changed anything.
 
 What fails there would fail in every lane, and every agent would be sent to look for it. A worktree
-of its own is made for it at the base branch, and goes when all is well.
+of its own is made for it at the base branch, and goes when all is well. That of a try that failed
+stays to be looked at until the next one begins.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from standfast.run.starting import base_commit, make_room
 from standfast.run.working import leave, log, recording, see_to, step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from standfast.protocol.lane_spec import Spec
     from standfast.run.going import Going, Worker
@@ -73,10 +74,11 @@ def _check(work: Work) -> None:
     """One try: one that was begun goes on, also after a death."""
     known = _step(work, lane_steps.TESTS)
     if known is not None and known.state == lane_steps.OK:
-        _clear(work._replace(spec=_of_try(work.spec, known.number)))
+        _clear(work, range(1, known.number + 1))
         return
     if known is None or known.state != lane_steps.BEGUN:
         known = _begin(work)
+    _clear(work, range(1, known.number))  # before setup: what that left is known of one try
     base = known.facts["base"]
     mine = work._replace(spec=_of_try(work.spec, known.number))
     make_room(mine)
@@ -90,7 +92,7 @@ def _check(work: Work) -> None:
         _refuse(mine, known.number, "the test command", _tested(mine, known.number))
     with work.journal.writing() as tx:
         step(work, tx, lane_steps.TESTS, known.number, lane_steps.OK, {"base": base})
-    _clear(mine)
+    _clear(work, [known.number])
 
 
 def _begin(work: Work) -> lane_steps.Step:
@@ -150,17 +152,24 @@ def _refuse(work: Work, number: int, what: str, error: str | None) -> None:
     )
 
 
-def _clear(work: Work) -> None:
-    """Put the worktree away if nothing in it can be lost, and then its branch.
+def _clear(work: Work, numbers: Iterable[int]) -> None:
+    """Put away what these tries left.
 
-    Once it is told that all passed, and again by whoever comes after a death: the branch, which
-    goes last, says whether there is anything left.
+    Once it is told that all passed, or that another try begins, and again by whoever comes after a
+    death: the branch, which goes last, says whether there is anything left.
     """
+    tries = [_of_try(work.spec, number) for number in numbers]
+    there = branches.heads(work.git, *(each.branch for each in tries))
+    for spec in tries:
+        if spec.branch in there:
+            _put_away(work._replace(spec=spec))
+
+
+def _put_away(work: Work) -> None:
+    """The worktree if nothing in it can be lost, and then its branch."""
     spec, git = work.spec, work.git
-    if git.resolve(f"refs/heads/{spec.branch}") is None:
-        return
     stays = worktrees.remove(git, spec.worktree, stock.made(work))
-    if stays is None:
-        branches.delete_merged(git, spec.branch, spec.base)
-    else:
+    if stays is not None:
         work.tell(f"the worktree of the baseline stays, {stays}: {spec.worktree}")
+    elif not branches.delete_merged(git, spec.branch, spec.base):
+        work.tell(f"the branch of the baseline stays, {spec.base} does not hold it: {spec.branch}")
