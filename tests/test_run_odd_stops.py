@@ -12,6 +12,7 @@ import pytest
 from effect_desk import until
 from run_worlds import Night, claude_like, night
 from standfast.process import find_program
+from standfast.run import taking
 
 
 @pytest.fixture
@@ -159,4 +160,21 @@ def test_agent_that_a_call_began_and_somebody_ended_is_not_begun_again(world: Ni
     assert world.call("reap").returncode == 0
     said, _ = begun.communicate(timeout=60)
     assert begun.returncode == 117, said
+    assert world.paid().total() == 1
+
+
+@pytest.mark.req("RUN-05")
+@pytest.mark.parametrize("how", ["stop", "interrupt"])
+def test_call_that_is_stopped_does_not_begin_again_what_others_began(
+    world: Night, how: str
+) -> None:
+    world.leave("lanes: {a: Do a.}\n")
+    resumed = world.start("resume")
+    until(lambda: taking.is_taken(world.journal(), taking.LANES, "plan", "P1", "a"))
+    if how == "stop":
+        assert world.call("stop", "plan").returncode == 0
+    else:
+        resumed.send_signal(signal.SIGINT)
+    said, _ = resumed.communicate(timeout=60)
+    assert resumed.returncode == {"stop": 117, "interrupt": 130}[how], said
     assert world.paid().total() == 1
