@@ -117,10 +117,17 @@ def test_baseline_in_which_somebody_left_something_stays_and_is_told(world: Nigh
 
 
 @pytest.mark.req("RUN-05", "RUN-09")
-def test_baseline_that_was_interrupted_goes_when_the_next_one_begins(world: Night) -> None:
+@pytest.mark.parametrize(
+    ("where", "built"), [("test", ":"), ("setup", "test -e built || date > built")]
+)
+def test_baseline_that_was_interrupted_is_gone_in_the_end(
+    world: Night, where: str, built: str
+) -> None:
     begun, go = world.top / "begun", world.top / "go"
-    waits = f"touch {begun}; until test -e {go}; do sleep 0.02; done"
-    life = world.start("run", world.plan(f"run: r\ntest: '{waits}'\nlanes: {{one: Do it.}}\n"))
+    (world.repo / ".git" / "info" / "exclude").write_text("built\n", encoding="utf-8")
+    waits = f"{built}; touch {begun}; until test -e {go}; do sleep 0.02; done"
+    plan = world.plan(f"run: r\n{where}: '{waits}'\nlanes: {{one: Do it.}}\n")
+    life = world.start("run", plan)
     until(begun.exists)
     life.send_signal(signal.SIGINT)
     said, _ = life.communicate(timeout=60)

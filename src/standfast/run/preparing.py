@@ -76,6 +76,7 @@ def _set_up(work: Work, number: int) -> str | None:
         return None
     error = lane_prompt.how_it_ended(work.spec.setup, ended)
     if ended.how == "cancelled":
+        stock.settle(work, number)  # the next one would take what it left for somebody's
         leave(work, SETUP, number, {"error": error})
     return error
 
