@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from run_worlds import Night, claude_like, documented, night, section
+from standfast.lane_errors import RunUnknown
 
 
 @pytest.fixture
@@ -124,3 +125,98 @@ def test_section_says_what_became_of_a_lane(world: Night, merge: str, words: str
     assert world.call("run", made, "--run-id", "r").returncode == 0
 
     assert words in str(section(world)["agent_summaries"])
+
+
+SECRETS = ["DB_PASSWORD=changeme-please1", "psql postgres://app:s3cretpw@db/app"]
+
+
+@pytest.mark.req("SEC-04")
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize("name", ["shell", "strict"])
+def test_scripts_that_hold_a_secret_are_not_run_without_it(
+    world: Night, secret: str, name: str
+) -> None:
+    """The journal would keep another script than the one that was trusted."""
+    world.settings('  strict:\n    command: [bash, -eu, "{prompt}"]\n')
+    wrong = world.top / "wrong"
+    plan = world.plan(
+        f"runner: {name}\nlanes:\n  a: touch {wrong}\n  b: |\n    touch {wrong}\n    {secret}\n"
+    )
+
+    done = world.call("run", plan)
+
+    assert done.returncode == 2, done.stderr
+    assert f"{plan}:4" in done.stderr
+    assert "task task of P1/b holds what looks like a secret" in done.stderr
+    assert "environment" in done.stderr
+    assert secret not in done.stdout + done.stderr
+    assert_nothing_begun(world, wrong)
+
+
+def assert_nothing_begun(world: Night, wrong: Path) -> None:
+    assert not wrong.exists()
+    assert world.merged().total() == 0
+    assert not (world.repo / ".worktrees").exists()
+    assert world.call("status", "plan").returncode == RunUnknown.exit_status
+
+
+@pytest.mark.req("SEC-04")
+def test_file_of_a_script_that_holds_a_secret_is_named_with_its_line(world: Night) -> None:
+    wrong = world.top / "wrong"
+    (world.repo / "do.sh").write_text(f"touch {wrong}\n{SECRETS[0]}\n", encoding="utf-8")
+    plan = world.plan("lanes: {a: {tasks: {build: {prompt_file: do.sh, runner: shell}}}}\n")
+
+    done = world.call("run", plan)
+
+    assert done.returncode == 2, done.stderr
+    assert "do.sh:2" in done.stderr
+    assert "task build of P1/a" in done.stderr
+    assert_nothing_begun(world, wrong)
+
+
+@pytest.mark.req("SEC-04")
+@pytest.mark.parametrize("line", ["test", "setup"])
+def test_commands_that_hold_a_secret_are_refused_with_their_line(world: Night, line: str) -> None:
+    plan = world.plan(f"lanes:\n  a: Do a.\n{line}: {SECRETS[0]} make\n")
+
+    done = world.call("run", plan)
+
+    assert done.returncode == 2, done.stderr
+    assert f"{plan}:3" in done.stderr
+    assert f"{line} holds what looks like a secret" in done.stderr
+    assert_nothing_begun(world, world.ledger)
+
+
+@pytest.mark.req("SEC-04")
+def test_gate_of_a_shell_that_holds_a_secret_is_refused(world: Night) -> None:
+    gate = f"{{role: critic, runner: shell, prompt: '{SECRETS[0]} true'}}"
+    plan = world.plan(f"phases: {{P1: {{gates: {{look: {gate}}}, lanes: {{a: Do a.}}}}}}\n")
+
+    done = world.call("run", plan)
+
+    assert done.returncode == 2, done.stderr
+    assert "gate P1/look holds what looks like a secret" in done.stderr
+    assert_nothing_begun(world, world.ledger)
+
+
+@pytest.mark.req("SEC-04")
+@pytest.mark.parametrize("secret", SECRETS)
+def test_who_wrote_a_secret_for_an_agent_is_told_that_it_is_left_out(
+    world: Night, secret: str
+) -> None:
+    (world.repo / "do.md").write_text(f"Do b.\nUse {secret}\n", encoding="utf-8")
+    world.git("add", ".")
+    world.git("commit", "-qm", "a prompt")
+    plan = world.plan(
+        f"lanes:\n  a: 'Use {secret}'\n"
+        "  b: {tasks: {build: {prompt_file: do.md}}}\n  c: Do c.\n"
+    )
+
+    done = world.call("run", plan)
+
+    assert done.returncode == 0, done.stderr
+    warned = [each for each in done.stderr.splitlines() if "looks like a secret" in each]
+    assert [each.startswith("warning: ") for each in warned] == [True, True]
+    assert f"{plan}:2: task task of P1/a " in warned[0]
+    assert "do.md:2: task build of P1/b " in warned[1]
+    assert secret not in done.stdout + done.stderr

@@ -28,6 +28,7 @@ class Command(NamedTuple):
     text: str
     line: int
     file: str = ""
+    task: str = ""  # its name, if it is one
 
 
 def commands(plan: Plan, shells: Collection[str] = (SHELL,)) -> list[Command]:
@@ -68,4 +69,4 @@ def _of_lane(plan: Plan, phase: Phase, lane: Lane, shells: Collection[str]) -> I
     for task in lane.tasks:
         if (task.runner or lane.runner or plan.runner) in shells:
             line = line_of(task, "prompt_file" if task.prompt_file else "prompt")
-            yield Command("shell", whose, task.prompt, line, task.prompt_file)
+            yield Command("shell", whose, task.prompt, line, task.prompt_file, task.name)

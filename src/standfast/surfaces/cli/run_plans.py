@@ -24,11 +24,12 @@ from standfast.protocol.text import one_line, printable
 from standfast.redact import redact
 from standfast.run import runners, trust
 from standfast.run.starting import base_commit
+from standfast.surfaces.cli import plan_secrets
 from standfast.surfaces.cli.commands.plan import load
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from standfast.protocol.lane_spec import Spec
     from standfast.protocol.plan import Plan
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
 
 _WORDS = 200
-_LINES = ("setup", "test", "pr", "pr_probe")
 
 
 def begin(context: Context, arguments: argparse.Namespace) -> Run:
@@ -50,11 +50,12 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
         return _same(known, loaded, arguments)
     plan = _narrowed(plan, arguments)
     found = _runners(context, plan)
-    _refuse_untrusted(context, loaded, plan, found)
+    shells = _shells(context, plan, found)
+    _refuse_untrusted(context, loaded, plan, shells)
+    plan_secrets.see_to(loaded, plan, shells=shells, runners=found.values())
     ground = _ground(context, plan, run_id, arguments.base, found)
     texts = {file: redact(text) for file, text in loaded.prompts.items()}
     specs = list(plan_lanes.specs(plan, ground._replace(prompts=texts)))
-    _refuse_secrets(specs)
     _look_first(context, specs)
     made = _run(plan, run_id, specs[0].base, loaded)
     author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
@@ -126,13 +127,18 @@ def _runners(context: Context, plan: Plan) -> dict[str, Runner]:
     return found
 
 
-def _refuse_untrusted(
-    context: Context, loaded: Loaded, plan: Plan, found: Mapping[str, Runner]
-) -> None:
-    """Commands of a plan that nobody has trusted are shown, and none is run."""
+def _shells(context: Context, plan: Plan, found: Mapping[str, Runner]) -> set[str]:
+    """The runners whose prompts are commands."""
     shells = {name for name, runner in found.items() if takes_script(runner)}
     if (plan.runner or context.config.runner) in shells:
         shells.add("")  # whoever names none
+    return shells
+
+
+def _refuse_untrusted(
+    context: Context, loaded: Loaded, plan: Plan, shells: Collection[str]
+) -> None:
+    """Commands of a plan that nobody has trusted are shown, and none is run."""
     wanted = commands(plan, shells)
     home, root = xdg.state_home(context.environ), homes.main_root(context.place)
     if not wanted or trust.is_trusted(home, root, loaded):
@@ -159,19 +165,6 @@ def _ground(
 
 def _warn(words: str) -> None:
     print(f"warning: {printable(words)}", file=sys.stderr)
-
-
-def _refuse_secrets(specs: Iterable[Spec]) -> None:
-    """The journal keeps no secret: a command that held one could not be run again as it was."""
-    for spec in specs:
-        lines = {name: getattr(spec, name) for name in _LINES}
-        for runner in spec.runners.values():
-            words = (*runner.command, *runner.resume, *runner.env.values())
-            lines |= {f"runner {runner.name}": " ".join(words)}
-        for name, line in lines.items():
-            if redact(line) != line:
-                raise WrongUsage(f"{name} of lane {spec.lane} holds what looks like a secret: give"
-                                 " it to the command by the environment")  # fmt: skip
 
 
 def _look_first(context: Context, specs: Sequence[Spec]) -> None:
