@@ -220,3 +220,40 @@ def test_who_wrote_a_secret_for_an_agent_is_told_that_it_is_left_out(
     assert f"{plan}:2: task task of P1/a " in warned[0]
     assert "do.md:2: task build of P1/b " in warned[1]
     assert secret not in done.stdout + done.stderr
+
+
+TWO = "lanes: {a: Do a., b: {task: Do b., after: a}}\n"
+
+
+def needs_somebody(world: Night, does: str) -> str:
+    """What is said of lane b, for which the agent of lane a *does* something bad."""
+    world.agent(f'if test "$STANDFAST_LANE" = a; then {does}; fi')
+    done = world.call("run", world.plan(TWO))
+    assert done.returncode == 115, done.stdout + done.stderr
+    assert "--branch" not in done.stdout + done.stderr
+    assert "then resume" in done.stdout
+    return done.stdout
+
+
+@pytest.mark.req("RUN-05")
+def test_branch_that_is_in_the_way_of_a_lane_is_named_with_what_helps(world: Night) -> None:
+    """No flag of `run` or `resume` gives a lane another name."""
+    branch = "lane/plan/P1/b"
+    assert f"`{branch}`" in needs_somebody(world, f"git branch {branch}")
+    world.git("branch", "-m", branch, "mine")
+
+    done = world.call("resume", "plan")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.req("RUN-05")
+def test_folder_that_is_in_the_way_of_a_lane_is_named_with_what_helps(world: Night) -> None:
+    folder = world.repo / ".worktrees/plan/P1/b"
+    said = needs_somebody(world, f"mkdir -p {folder}; touch {folder}/mine")
+    assert str(folder) in said
+    folder.rename(world.top / "mine")
+
+    done = world.call("resume", "plan")
+
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -125,7 +125,7 @@ class BranchTaken(StandfastError):
 
     code = "SF504"
     exit_status = 98
-    remedy = "Choose another name with `--branch`."
+    remedy = "Look at that branch, rename or remove it if it is yours to do so, then resume."
 
 
 class InTheWay(StandfastError):
@@ -133,7 +133,7 @@ class InTheWay(StandfastError):
 
     code = "SF505"
     exit_status = 99
-    remedy = "Look at that folder, and move it away if it is yours to move."
+    remedy = "Look at that folder, move it away if it is yours to move, then resume."
 
 
 class BaseMoved(StandfastError):

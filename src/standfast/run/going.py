@@ -13,7 +13,7 @@ from standfast import clock, disk
 from standfast.errors import DiskFailed, StandfastError
 from standfast.journal import lane_steps, runs, spending
 from standfast.journal.store import Journal
-from standfast.lane_errors import LaneEnded, LaneFailed, LaneParked
+from standfast.lane_errors import InTheWay, LaneEnded, LaneFailed, LaneParked
 from standfast.protocol.lane_spec import NONE, PR
 from standfast.protocol.schedule import Lane, Outcome, Rules, State, outcome
 from standfast.run import lane as lanes
@@ -274,6 +274,6 @@ def _told(error: StandfastError | OSError) -> StandfastError:
     """What the system refused, in the user's terms; a lane has one line, so the file is in it."""
     if isinstance(error, OSError):
         error = disk.disk_error(error, str(error.filename or ""))
-    if isinstance(error, DiskFailed) and error.file:
-        return DiskFailed(f"{error.problem}: {error.file}", remedy=error.remedy)
+    if isinstance(error, DiskFailed | InTheWay) and error.file:
+        return type(error)(f"{error.problem}: {error.file}", remedy=error.remedy)
     return error

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from standfast.protocol.lane_steps import Next, Standing
     from standfast.run.working import Work
 
+_OTHER_NAME = "Choose another name with `--branch`."
+_OTHER_PLACE = "Look at that folder, move it away if it is yours to move, then call this again."
+
 
 def prepare(work: Work, _lane: Standing, _next: Next) -> None:
     """See whether the lane can begin, and only then write down that it will."""
@@ -39,7 +42,7 @@ def prepare(work: Work, _lane: Standing, _next: Next) -> None:
     if not known:
         _refuse_secrets(spec)
     if not (known and told.last_seq(work.journal, spec.names)):  # a plan's lane is known from afar
-        _refuse_taken(spec, heads)
+        _refuse_taken(spec, heads, is_new=not known)
     with recording(work) as tx:
         if not known:
             told.specify(tx, spec, work.author)
@@ -72,14 +75,16 @@ def base_commit(git: Git, branch: str) -> str:
     return found
 
 
-def _refuse_taken(spec: Spec, heads: Mapping[str, str]) -> None:
-    """Nothing that somebody else made is taken for the lane's."""
+def _refuse_taken(spec: Spec, heads: Mapping[str, str], *, is_new: bool) -> None:
+    """Nothing that somebody else made is taken for the lane's; only a new one can be named anew."""
     taken = branches.in_the_way(heads, spec.branch)
     if taken is not None:
         also = "" if taken == spec.branch else f": `{printable(spec.branch)}` cannot be beside it"
-        raise BranchTaken(f"there is a branch `{printable(taken)}` already{also}")
+        raise BranchTaken(f"there is a branch `{printable(taken)}` already{also}",
+                          remedy=_OTHER_NAME if is_new else None)  # fmt: skip
     if os.path.lexists(spec.worktree):
-        raise InTheWay("this is where the lane's worktree would be", file=spec.worktree)
+        raise InTheWay("this is where the lane's worktree would be", file=spec.worktree,
+                       remedy=_OTHER_PLACE if is_new else None)  # fmt: skip
 
 
 def start(work: Work, lane: Standing, _next: Next) -> None:
