@@ -156,6 +156,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "files/rewriting.py:_holds",
         "run/working.py:log",
         "surfaces/cli/consent.py:diff",
+        "surfaces/cli/plan_secrets.py:_where",
         "surfaces/cli/consent.py:paint",
         "surfaces/cli/context_changes.py:_diff",
         "surfaces/cli/commands/plan.py:_shown",
