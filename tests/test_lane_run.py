@@ -592,6 +592,7 @@ def test_secret_in_a_command_is_refused_and_in_a_task_left_out(lane: Lane) -> No
 
     done = lane.run("cat > made.txt", "--task", lane.task("t", f"Use {key} for it.\n"))
     assert done.returncode == 0
+    assert "warning: task t holds what looks like a secret" in done.stderr
     assert key not in lane.show("main", "made.txt")
     assert "Use " in lane.show("main", "made.txt")
 

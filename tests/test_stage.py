@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
+from standfast import process
 from standfast.journal import keeping, reading
 from standfast.journal import outputs as recorded
 from standfast.journal.author import Author
@@ -251,8 +252,8 @@ def test_interrupted_stage_ends_its_agents(repo: Path, cli: Cli, session: Path) 
     stage.send_signal(signal.SIGINT)
 
     assert stage.wait(timeout=30) == 130
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((repo / "pid").read_text(encoding="utf-8")), 0)
+    # Whoever took it over when the stage ended may not have looked yet: a zombie has ended.
+    assert process.identify(int((repo / "pid").read_text(encoding="utf-8"))) is None
 
 
 def test_runner_that_is_not_there_counts_as_nothing(repo: Path, cli: Cli, session: Path) -> None:

@@ -23,7 +23,7 @@ from standfast.redact import redact
 from standfast.run import dispatch
 from standfast.surfaces.cli import stages as shown
 from standfast.surfaces.cli import workers
-from standfast.surfaces.cli.screen import speak
+from standfast.surfaces.cli.screen import speak, warn
 
 if TYPE_CHECKING:
     import argparse
@@ -125,7 +125,10 @@ def _tasks(context: Context, paths: list[str]) -> tuple[Task, ...]:
     for path in paths:
         name = os.path.splitext(os.path.basename(path))[0]
         text = shown.read(context, path).decode("utf-8", "replace")
-        made.append(Task(ids.name(name, what="task"), redact(text)))
+        kept = redact(text)
+        if kept != text:
+            warn(f"task {name} holds what looks like a secret: it is done without")
+        made.append(Task(ids.name(name, what="task"), kept))
     return tuple(made)
 
 

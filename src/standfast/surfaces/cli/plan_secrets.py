@@ -6,14 +6,13 @@ still work, and whoever wrote its prompt hears of it.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from standfast.errors import WrongUsage
 from standfast.protocol.plan_commands import commands
 from standfast.protocol.runners import SHELL
-from standfast.protocol.text import printable
 from standfast.redact import redact
+from standfast.surfaces.cli.screen import warn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -43,7 +42,7 @@ def see_to(
         if where is not None:
             file, line = where
             words = f"{file}:{line}: {_whose(each)} holds what looks like a secret"
-            print(f"warning: {printable(words)}: the agent is not told it", file=sys.stderr)
+            warn(f"{words}: the agent is not told it")
 
 
 def _refuse_runners(runners: Iterable[Runner]) -> None:

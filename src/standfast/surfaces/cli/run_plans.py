@@ -26,6 +26,7 @@ from standfast.run import runners, trust
 from standfast.run.starting import base_commit
 from standfast.surfaces.cli import plan_secrets
 from standfast.surfaces.cli.commands.plan import load
+from standfast.surfaces.cli.screen import warn
 
 if TYPE_CHECKING:
     import argparse
@@ -123,7 +124,7 @@ def _runners(context: Context, plan: Plan) -> dict[str, Runner]:
         runners.installed(runner, context.environ.get("PATH"))
         doubt = runners.could_edit(runner, root, context.environ)
         if doubt is not None:
-            _warn(doubt.says)
+            warn(doubt.says)
     return found
 
 
@@ -161,10 +162,6 @@ def _ground(
                           remedy="Name one with `--base`, or check one out.")  # fmt: skip
     default = plan.runner or context.config.runner
     return Ground(run_id, homes.main_root(context.place), branch, default, found)
-
-
-def _warn(words: str) -> None:
-    print(f"warning: {printable(words)}", file=sys.stderr)
 
 
 def _look_first(context: Context, specs: Sequence[Spec]) -> None:

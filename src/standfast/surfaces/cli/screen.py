@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from standfast.protocol.text import is_hidden, one_line, printable
@@ -76,6 +77,11 @@ def speak(words: str, stream: TextIO) -> None:
         print(words, file=stream, flush=True)
     except OSError:
         silence(stream.fileno())
+
+
+def warn(words: str) -> None:
+    """Say what a person should know, and that stops nothing."""
+    speak(f"warning: {printable(words)}", sys.stderr)
 
 
 def json_line(value: object) -> str:

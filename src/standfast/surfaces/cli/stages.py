@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 from standfast import disk
@@ -12,9 +11,8 @@ from standfast.files import live_state
 from standfast.files.outputs import Wanted
 from standfast.journal.author import Author
 from standfast.protocol import ids, outputs, stages
-from standfast.protocol.text import printable
 from standfast.run import launching
-from standfast.surfaces.cli.screen import json_line
+from standfast.surfaces.cli.screen import json_line, warn
 
 if TYPE_CHECKING:
     import argparse
@@ -49,14 +47,10 @@ def wanted(
         given = os.path.join(context.directory, given)
     return Wanted(
         stage=stage,
-        folder=live_state.session_dir(context.place.root, context.environ, given, tell=_warn),
+        folder=live_state.session_dir(context.place.root, context.environ, given, tell=warn),
         mode=arguments.mode,
         only=tuple(dict.fromkeys(role_of(stage, each) for each in only)),
     )
-
-
-def _warn(words: str) -> None:
-    print(printable(f"warning: {words}"), file=sys.stderr)
 
 
 def role_of(stage: stages.Stage, said: str) -> str:
