@@ -52,6 +52,7 @@ __all__ = [
     "run",
     "send",
     "surrounded_by",
+    "uninterrupted",
     "working_in",
 ]
 
@@ -136,6 +137,15 @@ def _interrupts_wait(told: list[int]) -> Iterator[None]:
     finally:
         if is_ours:
             signals.signal(signals.SIGINT, ours)
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """What is begun and taken note of in here is known to whoever is interrupted, which waits."""
+    interrupts: list[int] = []
+    with _interrupts_wait(interrupts):
+        yield
+    _pass_on(interrupts)
 
 
 def _pass_on(interrupts: list[int]) -> None:

@@ -17,6 +17,7 @@ from standfast.errors import StandfastError
 from standfast.files import outputs as files
 from standfast.journal import keeping, locks
 from standfast.journal import outputs as recorded
+from standfast.process import uninterrupted
 from standfast.protocol import outputs
 from standfast.redact import redact
 
@@ -78,10 +79,9 @@ def launch_all(
         while waiting or running:
             while waiting and len(running) < agents.parallel:
                 job = waiting.pop(0)
-                begun = _begin(journal, stage, job, agents, author, tell)
-                if begun is not None:
-                    until = clock.monotonic_ns() / 1e9 + agents.time_s
-                    running[job.output.path] = (begun, job, until)
+                told = _intend(journal, stage, job, agents, author, tell)
+                if told is not None:
+                    _begin(agents, told, job, running)
                     tell(f"launched  {job.output.name}")
             _see_to_end(journal, running, author, tell)
     finally:
@@ -89,31 +89,44 @@ def launch_all(
             agent.end()
 
 
-def _begin(
+def _intend(
     journal: Journal,
     stage: str,
     job: Job,
     agents: Agents,
     author: Author,
     tell: Callable[[str], None],
-) -> Running | None:
-    """Begin one agent; None if there is nothing to do for it any more."""
+) -> Launch | None:
+    """What an agent is to be begun with; None if there is nothing to do for it any more."""
     lock = _lock(journal, job.output.path, agents.time_s, tell)
+    attempt = None
     try:
         attempt = _journal_intent(journal, stage, job, author)
-        if attempt is None:
-            return None
-        told = Launch(
-            role=job.output.role,
-            path=job.output.path,
-            prompt=job.prompt,
-            stage=stage,
-            attempt=attempt,
-            lock=lock,
-        )
-        return agents.begin(told)
     finally:
-        os.close(lock)
+        if attempt is None:
+            os.close(lock)
+    if attempt is None:
+        return None
+    return Launch(
+        role=job.output.role,
+        path=job.output.path,
+        prompt=job.prompt,
+        stage=stage,
+        attempt=attempt,
+        lock=lock,
+    )
+
+
+def _begin(
+    agents: Agents, told: Launch, job: Job, running: dict[str, tuple[Running, Job, float]]
+) -> None:
+    """Begin one agent: whoever is interrupted then knows of it, and ends it."""
+    try:
+        with uninterrupted():
+            until = clock.monotonic_ns() / 1e9 + agents.time_s
+            running[told.path] = (agents.begin(told), job, until)
+    finally:
+        os.close(told.lock)
 
 
 def wait_until_idle(
