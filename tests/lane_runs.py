@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,8 +57,8 @@ class Lane:
         given = more if "--task" in more else ("--task", self.task("one"), *more)
         return self.call("run", *LANE, "--runner", runner, *given, **env)
 
-    def resume(self, **env: str) -> subprocess.CompletedProcess[str]:
-        return self.call("resume", *LANE, **env)
+    def resume(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return self.call("resume", *LANE, *words, **env)
 
     def journal(self) -> Journal:
         return Journal(str(self.repo / ".git" / "standfast"))
@@ -110,3 +111,11 @@ def end_everything(lane: Lane, orchestrator: int) -> None:
             except ProcessLookupError:
                 continue
         shown = json.loads(lane.standfast("ps", "--json").stdout)["effects"]
+
+
+def reboot(lane: Lane) -> None:
+    """The one command that was begun was begun before the machine came up."""
+    (started,) = (lane.repo / ".git/standfast/effects").glob("*/started")
+    lines = [line.split("/") for line in started.read_text("utf-8").splitlines()]
+    there = [[*each[:2], str(uuid.uuid4()), *each[3:]] for each in lines]
+    started.write_text("\n".join("/".join(each) for each in there), encoding="utf-8")

@@ -65,7 +65,7 @@ _WORDS = (
 )
 
 
-def _draw(dice: random.Random, alphabet: str, length: int) -> str:
+def draw(dice: random.Random, alphabet: str, length: int) -> str:
     """*length* characters, the first and last a letter or digit of the alphabet, one a digit."""
     ends = [char for char in alphabet if char.isalnum()]
     middle = "".join(dice.choices(alphabet, k=length - 3))
@@ -73,19 +73,19 @@ def _draw(dice: random.Random, alphabet: str, length: int) -> str:
 
 
 def _password(dice: random.Random) -> str:
-    return _draw(dice, ALNUM + "!*+.:#^~=", 14)
+    return draw(dice, ALNUM + "!*+.:#^~=", 14)
 
 
 def _structured(dice: random.Random) -> dict[str, tuple[str, str]]:
     """Secrets with an inner shape, or that only what stands around them gives away."""
-    word, other, password = _draw(dice, URL_SAFE, 43), _draw(dice, URL_SAFE, 22), _password(dice)
-    hexed, safe = _draw(dice, HEX, 32), _draw(dice, ALNUM, 20)
-    uuid = "-".join(_draw(dice, HEX, length) for length in (8, 4, 4, 4, 12))
-    aws, azure = _draw(dice, BASE64, 40), _draw(dice, BASE64, 86) + "=="
-    jwt = ".".join("ey" + "J" + _draw(dice, URL_SAFE, length) for length in (33, 60)) + "." + word
+    word, other, password = draw(dice, URL_SAFE, 43), draw(dice, URL_SAFE, 22), _password(dice)
+    hexed, safe = draw(dice, HEX, 32), draw(dice, ALNUM, 20)
+    uuid = "-".join(draw(dice, HEX, length) for length in (8, 4, 4, 4, 12))
+    aws, azure = draw(dice, BASE64, 40), draw(dice, BASE64, 86) + "=="
+    jwt = ".".join("ey" + "J" + draw(dice, URL_SAFE, length) for length in (33, 60)) + "." + word
     basic = base64.b64encode(f"me:{password}".encode()).decode()
-    telegram, discord = "AA" + _draw(dice, URL_SAFE, 33), "MT" + _draw(dice, ALNUM, 22)
-    discord += f".{_draw(dice, URL_SAFE, 6)}.{_draw(dice, URL_SAFE, 38)}"
+    telegram, discord = "AA" + draw(dice, URL_SAFE, 33), "MT" + draw(dice, ALNUM, 22)
+    discord += f".{draw(dice, URL_SAFE, 6)}.{draw(dice, URL_SAFE, 38)}"
     return {
         "jwt": (jwt, jwt),
         "sendgrid": (f"SG.{other}.{word}", word),
@@ -131,7 +131,7 @@ def _structured(dice: random.Random) -> dict[str, tuple[str, str]]:
 
 def _key_blocks(dice: random.Random) -> Iterator[Planted]:
     for name in ("RSA ", "EC ", "OPENSSH ", "", "PGP "):
-        lines = [_draw(dice, BASE64, 64) for _ in range(6)]
+        lines = [draw(dice, BASE64, 64) for _ in range(6)]
         rest = " BLOCK" if name == "PGP " else ""
         head, foot = (
             f"-----{word} {name}PRIVATE" + f" KEY{rest}-----" for word in ("BEGIN", "END")
@@ -146,7 +146,7 @@ def planted(seed: int) -> list[Planted]:
     found: list[Planted] = []
     for _ in range(3):
         for kind, prefix, alphabet, length in _WORDS:
-            body = _draw(dice, alphabet, length)
+            body = draw(dice, alphabet, length)
             found.append(Planted(kind, prefix + body, body))
         found += (Planted(kind, *pair) for kind, pair in _structured(dice).items())
     return [*found, *_key_blocks(dice)]

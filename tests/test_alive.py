@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from standfast.clients import alive
+from standfast.journal import alive
 
 LINUX = pytest.mark.skipif(
     not os.path.isdir("/proc/self"), reason="arguments of a process are read from /proc"

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from claude_calls import SESSION, Claude, context
 from conftest import Cli
 from standfast import clock
-from standfast.clients import alive
 from standfast.clients.claude import telling
 from standfast.errors import NothingFound
-from standfast.journal import decisions, session_folds
+from standfast.journal import alive, decisions, session_folds
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
 from standfast.journal.verify import verify
@@ -789,7 +788,8 @@ def test_brief_as_json_holds_the_facts_behind_the_text(claude: Claude, cli: Cli)
 
     assert list(found) == [
         *("session", "client", "branch", "records_up_to", "asked", "in_flight", "tasks"),
-        *("decisions", "results", "commits", "edited", "other_sessions", "open_outputs"),
+        *("decisions", "from_repository", "results", "commits", "edited", "other_sessions"),
+        "open_outputs",
         *("documents", "text"),
     ]
     assert found["session"] == SESSION

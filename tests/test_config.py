@@ -66,7 +66,7 @@ def test_every_setting_that_runs_or_drops_something_is_closed_to_projects() -> N
     closed = [key.name for key in config.KEYS if not key.project]
     kept = ["git", "keep_days", "keep_mb"]
     agents = ["context_window", "reinject_tokens", "guard_resumption", "runner", "runners"]
-    assert closed == [*kept, *agents, "notify"]
+    assert closed == [*kept, *agents, "worktree_roots", "notify"]
     assert not [key.name for key in config.KEYS if key.variable and key.name.startswith("guard")]
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import hostile_repos
 from hostile_repos import TRAPS, Scene, Trap
-from standfast import clock
+from standfast import clock, filesystems
 from standfast.errors import (
     BadName,
     GitFailed,
@@ -684,6 +684,12 @@ def listing(top: Path) -> dict[Path, tuple[int, int]]:
     return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths}
 
 
+@pytest.fixture
+def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a filesystem that is not synced as a whole."""
+    monkeypatch.setattr(filesystems, "syncs_whole", lambda _: False)
+
+
 def commit_and_compare(door: Git) -> tuple[set[Path], list[Path]]:
     """Make a commit; what is new or changed in the git directory, and what would be synced."""
     common = door.common_directory()
@@ -725,24 +731,19 @@ def test_durable_paths_puts_contents_before_the_folders_that_name_them(door: Git
     assert door.directory in place
 
 
-@pytest.mark.parametrize(
-    ("which", "trees"),
-    [("objects_since_ns", {"objects"}), ("refs_since_ns", {"refs", "logs"})],
-)
-def test_durable_paths_leaves_out_what_is_old(door: Git, which: str, trees: set[str]) -> None:
+def test_durable_paths_leaves_out_objects_where_none_was_made(door: Git) -> None:
     git_directory = door.git_directory()
 
-    late = durable_paths(git_directory, git_directory, **{which: 2**63})
-    every = durable_paths(git_directory, git_directory)
+    less = durable_paths(git_directory, git_directory, objects=False)
 
-    left_out = set(every) - set(late)
-    assert {path.relative_to(git_directory).parts[0] for path in left_out} == trees
-    assert all(path.is_file() for path in left_out) or which == "objects_since_ns"
+    left_out = set(durable_paths(git_directory, git_directory)) - set(less)
+    assert {path.relative_to(git_directory).parts[0] for path in left_out} == {"objects"}
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="nothing tells what is synced")
+@pytest.mark.usefixtures("one_by_one")
 def test_commit_syncs_what_it_is_made_of_also_what_others_wrote(door: Git) -> None:
-    """Objects that were there, and a young commit below it: whoever made them synced nothing."""
+    """Objects that were there, and commits below it of any date: no clock says what is synced."""
     top, objects = door.directory, door.git_directory() / "objects"
 
     def commit(name: str, when: str) -> str:
@@ -753,32 +754,19 @@ def test_commit_syncs_what_it_is_made_of_also_what_others_wrote(door: Git) -> No
         return plain(top, "rev-parse", f"HEAD:{name}")
 
     past = commit("past", "2020-01-01T00:00:00Z")
+    later = commit("later", "2099-01-01T00:00:00Z")
     young = commit("young", clock.rfc3339(clock.now_us()))
     (top / "file").write_bytes(b"there")
     there = plain(top, "hash-object", "-w", "file")
     with synced() as seen:
         made = door.commit_durably(["file"], MESSAGE)
 
-    wanted = {objects / name[:2] / name[2:] for name in (young, there, made)}
+    wanted = {objects / name[:2] / name[2:] for name in (past, later, young, there, made)}
     wanted |= {door.git_directory() / plain(top, "symbolic-ref", "HEAD")}
     assert wanted | {path.parent for path in wanted} <= set(seen)
-    assert objects / past[:2] / past[2:] not in seen
 
 
-def test_durable_paths_names_an_object_that_git_found_and_only_touched(door: Git) -> None:
-    """Whoever wrote it may have synced neither it nor its name."""
-    git_directory = door.git_directory()
-    old = next((git_directory / "objects").glob("??/*"))
-    since_ns = max(path.lstat().st_ctime_ns for path in git_directory.rglob("objects/**")) + 1
-    while old.lstat().st_ctime_ns < since_ns:  # the system's clock for files is coarse
-        os.utime(old)
-
-    late = durable_paths(git_directory, git_directory, objects_since_ns=since_ns)
-
-    objects = [path for path in late if path.is_relative_to(git_directory / "objects")]
-    assert objects == [old, old.parent, git_directory / "objects"]
-
-
+@pytest.mark.usefixtures("one_by_one")
 def test_make_durable_does_not_wait_for_a_fifo_or_follow_a_link(door: Git) -> None:
     refs = door.directory / ".git/refs/heads"
     os.mkfifo(refs / "fifo")

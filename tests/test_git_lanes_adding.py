@@ -8,6 +8,7 @@ import pytest
 
 import git_lanes
 from git_lanes import BRANCH, FILES, Repo
+from standfast import filesystems
 from standfast.errors import BadName
 from standfast.git import durable, worktrees
 from standfast.lane_errors import BranchTaken, InTheWay
@@ -55,6 +56,7 @@ def test_all_that_the_worktree_needs_of_git_is_synced_before_its_mark_goes(
         real(given)
 
     monkeypatch.setattr("standfast.git.adding.sync_all", sync_all)
+    monkeypatch.setattr(filesystems, "syncs_whole", lambda _: False)
 
     add(repo)
 
@@ -64,6 +66,27 @@ def test_all_that_the_worktree_needs_of_git_is_synced_before_its_mark_goes(
     wanted = {*small, own, own.parent, ref, *ref.parents[:4], repo.lane / ".git"}
     assert wanted | {*repo.lane.parents[:3], repo.lane} <= {*synced}
     assert all(synced.index(each) < synced.index(own) for each in small)
+    files = {repo.lane / name for name in FILES}
+    assert files | {path.parent for path in files} <= {*synced}, "contents and names"
+
+
+@pytest.mark.req("REL-10")
+def test_filesystem_of_a_checkout_is_synced_before_its_mark_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = git_lanes.build(tmp_path)
+    seen: list[Path] = []
+
+    def sync(path: str) -> bool:
+        assert (repo.top / ".git/worktrees/SL-1/locked").exists()
+        assert git_lanes.contents(repo.lane) == FILES
+        seen.append(Path(path))
+        return True
+
+    monkeypatch.setattr(filesystems, "sync", sync)
+    add(repo)
+
+    assert seen == [repo.lane, repo.top / ".git"]
 
 
 def test_what_is_excluded_already_stays_so_and_is_said_once(made: Repo) -> None:

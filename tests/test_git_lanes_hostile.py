@@ -11,7 +11,7 @@ import hostile_repos
 from hostile_lanes import LANE_TRAPS
 from hostile_repos import TRAPS, Scene, Trap
 from standfast.errors import StandfastError
-from standfast.git import Git, advancing, replay, worktrees
+from standfast.git import Git, advancing, mending, replay, worktrees
 
 BRANCH = "lane/P1/SL-1"
 KINDS = (
@@ -41,8 +41,9 @@ def lane_calls(git: Git, scene: Scene) -> dict[str, Callable[[], object]]:
 
     def mend() -> object:
         for name in ("data.txt", "both.txt"):
-            os.truncate(lane / name, 1)
-        return worktrees.mend(Git(directory=lane), 2**62)
+            os.truncate(lane / name, 0)
+        tree = Git(directory=lane)
+        return mending.put_back(tree, mending.torn(tree).tracked)
 
     return {
         "add": lambda: worktrees.add(git, lane, BRANCH, main),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from standfast.testing.faults.cuts import lane_canaries, lane_cuts, lane_scenes
+from standfast.testing.faults.cuts import lane_canaries, lane_cuts, lane_scenes, run_scenes
 
 pytestmark = pytest.mark.alone
 
@@ -33,12 +33,23 @@ def test_no_cut_under_a_lane_loses_what_its_checkpoints_say(folder: str) -> None
     assert counted.acknowledged > 0
 
 
+@pytest.mark.req("REL-02", "REL-10")
+def test_no_cut_inside_the_agents_of_a_run_changes_a_file_that_nobody_changed(folder: str) -> None:
+    scenes = run_scenes.RUN_SCENES[:1]
+    counted = lane_cuts.run(folder, 6, 2, "ext4", lambda _: None, scenes=scenes)
+    if counted.skipped is not None:
+        pytest.skip(f"no power is cut: {counted.skipped}")
+
+    assert counted.findings == []
+
+
 @pytest.mark.req("REL-07")
 @pytest.mark.parametrize("bug", lane_canaries.CANARIES)
 def test_a_few_cuts_catch_a_lane_that_does_not_sync(folder: str, bug: str) -> None:
     counted = lane_cuts.run(
         folder, 6, lane_canaries.ENOUGH_CUTS, "ext4", lambda _: None,
-        plant=lane_canaries.CANARIES[bug], scenes=lane_canaries.SCENES, until_found=True,
+        plant=lane_canaries.CANARIES[bug].plant, scenes=lane_canaries.CANARIES[bug].scenes,
+        until_found=True,
     )  # fmt: skip
     if counted.skipped is not None:
         pytest.skip(f"no power is cut: {counted.skipped}")

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from lane_runs import BRANCH, LANE, WRITES, Lane, build, end_everything
+from lane_runs import BRANCH, LANE, WRITES, Lane, build, end_everything, reboot
 from standfast import errors, lane_errors
 from standfast.protocol import checkpoints as cp
+from standfast.run import vouching
+from standfast.run.vouching import Where
 
 
 @pytest.fixture
@@ -72,7 +74,7 @@ def test_nobody_who_told_git_a_name_gets_commits_all_the_same(
         ("credential.helper", "!touch {ran}; false", "http://127.0.0.1:9/x"),
         ("core.askPass", "touch {ran}", "http://127.0.0.1:9/x"),
         ("protocol.ext.allow", "always", "ext::touch {ran}"),
-        ("remote.origin.vcs", "evil", "x"),
+        ("remote.origin.vcs", "evil", "{remote}"),
         ("core.fsmonitor", "touch {ran}; false", "{remote}"),
     ],
 )
@@ -88,6 +90,8 @@ def test_no_program_of_the_repository_is_run_by_a_push(
     lane.git("remote", "add", "origin", url.format(**fill))
     lane.git("config", key, value.format(**fill))
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    here = Where(os.environ["XDG_STATE_HOME"], str(lane.repo / ".git/standfast"), str(lane.repo))
+    vouching.trust_addresses(here, [str(remote)], "ann")
 
     done = lane.run(WRITES, "--merge", "pr", PATH=path)
 
@@ -145,7 +149,8 @@ def test_links_of_the_repository_lead_nowhere(lane: Lane, tmp_path: Path, name: 
 
     done = lane.run()
 
-    assert done.returncode == errors.UnsafePath.exit_status, done.stderr
+    refused = (errors.UnsafePath.exit_status, lane_errors.WorktreeElsewhere.exit_status)
+    assert done.returncode in refused, done.stderr
     assert list(outside.iterdir()) == []
 
 
@@ -337,16 +342,6 @@ def test_lane_that_was_changed_after_its_tests_is_tested_again(lane: Lane) -> No
     assert lane.history()[-1] == (cp.TESTED, cp.FAILED)
 
 
-@pytest.mark.req("CKP-03")
-def test_lane_that_we_brought_up_to_date_is_not_tested_again(lane: Lane, tmp_path: Path) -> None:
-    moves = f"cd '{lane.repo}' && echo b > b && git add b && git commit -qm other"
-
-    done = lane.run(f"{WRITES}; {moves}", "--test", f"echo run >> '{tmp_path}/tests'")
-
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "tests").read_text(encoding="utf-8") == "run\n"
-
-
 @pytest.mark.req("CKP-11")
 def test_what_the_tests_left_is_kept_before_the_branch_moves(lane: Lane) -> None:
     moves = f"cd '{lane.repo}' && echo b > b && git add b && git commit -qm other"
@@ -390,6 +385,7 @@ def test_objects_that_a_power_cut_tore_are_made_again(lane: Lane, tmp_path: Path
                           stderr=subprocess.DEVNULL) as process:  # fmt: skip
         fifo.read_text(encoding="utf-8")
         end_everything(lane, process.pid)
+    reboot(lane)
     blob = lane.git("hash-object", str(lane.tree / "made"))
     torn = lane.repo / ".git" / "objects" / blob[:2] / blob[2:]
     torn.chmod(0o644)

@@ -1,5 +1,6 @@
 """A usage limit parks a lane until its time: nothing failed, no retry is used, nothing is lost."""
 
+import re
 import subprocess
 from decimal import Decimal
 from pathlib import Path
@@ -106,7 +107,9 @@ def test_command_line_tells_of_a_lane_that_waits(lane: Lane, client: Client, spe
     with pytest.raises(LaneParked):
         library.take_on(lane, spec)
 
-    status, resumed = lane.standfast("status"), lane.resume()
+    status, unknown = lane.standfast("status"), lane.resume()  # nobody began it by a command
+    (mark,) = re.findall(r"--trust ([0-9a-f]{64})", unknown.stderr)
+    resumed = lane.resume("--trust", mark)
 
     assert "PARKED" in status.stdout
     assert "usage limit" in status.stdout

@@ -9,6 +9,8 @@ import pytest
 from lane_runs import BRANCH, LANE, WRITES, Lane, build, end_everything
 from standfast import lane_errors
 from standfast.protocol import checkpoints as cp
+from standfast.run import vouching
+from standfast.run.vouching import Where
 
 # A stand-in for GitHub's own program: requests are lines `head sha state` in a file. It can be told
 # to fail before or after it has made one.
@@ -44,6 +46,8 @@ def lane(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lane:
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("GH_STORE", str(tmp_path / "prs"))
     monkeypatch.setenv("GH_REMOTE", str(remote))
+    here = Where(os.environ["XDG_STATE_HOME"], str(made.repo / ".git/standfast"), str(made.repo))
+    vouching.trust_addresses(here, [str(remote)], "ann")
     return made
 
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,10 +14,12 @@ import pytest
 
 import lane_worlds
 from effect_desk import Desk
+from standfast import filesystems
 from standfast.effects import lasting
 from standfast.effects.folder import Order
 from standfast.git import Git
 from standfast.protocol.effects import Ended
+from synced_files import synced
 
 SCRIPT = "echo x > new; mkdir deep; echo y > deep/er; git add -A; git commit -qm work"
 STRACE = pytest.mark.skipif(shutil.which("strace") is None, reason="no strace: syncs are unseen")
@@ -52,21 +55,47 @@ def homes(scene: lane_worlds.Scene) -> tuple[str, str]:
 
 def traced(desk: Desk, order: Order, log: Path) -> list[str]:
     """Every file synced and every name moved by the effect, in their order."""
-    watch = ["strace", "-f", "-y", "-s", "4096", "-o", str(log), "-e", "trace=fsync,rename"]
+    watch = ["strace", "-f", "-y", "-s", "4096", "-o", str(log), "-e", "trace=fsync,syncfs,rename"]
     words = [sys.executable, "-c", CALLER, desk.journal.folder, json.dumps(order._asdict())]
     done = subprocess.run([*watch, *words], capture_output=True, encoding="utf-8", check=False)
     if "PTRACE" in done.stderr or "attach" in done.stderr:
         pytest.skip(f"strace may not trace here: {done.stderr}")
     assert done.stdout.strip() == "exited", done.stderr
-    calls = re.findall(r"fsync\(\d+<([^>]*)>|rename\(.*, \"([^\"]*)\"", log.read_text("utf-8"))
+    calls = re.findall(
+        r"sync(?:fs)?\(\d+<([^>]*)>|rename\(.*, \"([^\"]*)\"", log.read_text("utf-8")
+    )
     return [synced or moved for synced, moved in calls]
 
 
 @STRACE
-@pytest.mark.req("EFF-01")
-def test_commit_of_an_agent_is_synced_before_its_end_is_told(
+@pytest.mark.req("EFF-01", "REL-10")
+def test_filesystems_of_an_agents_work_are_synced_before_its_end_is_told(
     scene: lane_worlds.Scene, desk: Desk, tmp_path: Path
 ) -> None:
+    if not filesystems.syncs_whole(str(tmp_path)):
+        pytest.skip("this filesystem is not synced as a whole")
+    own, common = homes(scene)
+    order = desk.order("a", SCRIPT, durable=(str(scene.tree),), git=(own, common))
+    calls = traced(desk, order, tmp_path / "trace")
+
+    assert {str(scene.tree), common} <= set(calls[: calls.index(desk.folder("a").at("exit.json"))])
+
+
+@pytest.fixture
+def memory() -> Iterator[Path]:
+    """Give a folder on a filesystem whose files are synced one by one."""
+    if not os.access("/dev/shm", os.W_OK) or filesystems.syncs_whole("/dev/shm"):
+        pytest.skip("there is no filesystem in memory")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as found:
+        yield Path(found)
+
+
+@STRACE
+@pytest.mark.req("EFF-01", "REL-10")
+def test_commit_of_an_agent_is_synced_before_its_end_is_told(memory: Path, tmp_path: Path) -> None:
+    scene = lane_worlds.build(memory)
+    desk = Desk(scene.tree)
+    desk.journal = scene.journal()
     own, common = homes(scene)
     order = desk.order("a", SCRIPT, durable=(str(scene.tree),), git=(own, common))
     calls = traced(desk, order, tmp_path / "trace")
@@ -80,6 +109,25 @@ def test_commit_of_an_agent_is_synced_before_its_end_is_told(
     refs = (f"{common}/refs/heads/{lane_worlds.BRANCH}", f"{own}/logs/HEAD", f"{own}/index", own)
     files = (scene.tree / "new", scene.tree / "deep" / "er", scene.tree / "deep", scene.tree)
     assert {*refs, *map(str, files)} <= set(before)
+    assert str(scene.tree / "b") not in before, "what is as it was costs nothing"
+    desk.journal.close()
+
+
+@pytest.mark.req("REL-10")
+def test_no_clock_says_what_is_synced(memory: Path) -> None:
+    """A clock that was set back gives files times that are older than the command."""
+    (memory / "old").write_text("old", encoding="utf-8")
+    (memory / "changed").write_text("one", encoding="utf-8")
+    order = Order("a", ("true",), str(memory), {}, 1.0, durable=(str(memory),))
+    before = lasting.look(order)
+    (memory / "changed").write_text("two", encoding="utf-8")
+    (memory / "new").write_text("new", encoding="utf-8")
+    for name in ("changed", "new"):
+        os.utime(memory / name, (1, 1))
+    with synced() as seen:
+        lasting.made_durable(order, before, Ended("exited", 0))
+
+    assert seen == [*sorted([memory / "changed", memory / "new"], key=seen.index), memory]
 
 
 @STRACE
@@ -125,7 +173,7 @@ def test_agent_that_deletes_the_repository_of_its_worktree_has_ended(
 def test_tree_that_is_gone_is_no_failure(tmp_path: Path) -> None:
     order = Order("a", ("true",), str(tmp_path), {}, 1.0, durable=(str(tmp_path / "none"),))
 
-    assert lasting.made_durable(order, 0, Ended("exited", 0)) == Ended("exited", 0)
+    assert lasting.made_durable(order, None, Ended("exited", 0)) == Ended("exited", 0)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -135,7 +183,7 @@ def test_what_may_not_be_read_is_passed_over(tmp_path: Path) -> None:
         (tmp_path / name).chmod(0)
     order = Order("a", ("true",), str(tmp_path), {}, 1.0, durable=(str(tmp_path),))
 
-    assert lasting.made_durable(order, 0, Ended("exited", 0)).how == "exited"
+    assert lasting.made_durable(order, None, Ended("exited", 0)).how == "exited"
     (tmp_path / "folder").chmod(0o700)
 
 
@@ -144,7 +192,7 @@ def test_link_and_fifo_in_a_worktree_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/dev/full")
     order = Order("a", ("true",), str(tmp_path), {}, 1.0, durable=(str(tmp_path),))
 
-    assert lasting.made_durable(order, 0, Ended("exited", 0)).how == "exited"
+    assert lasting.made_durable(order, None, Ended("exited", 0)).how == "exited"
 
 
 def test_disk_that_refuses_makes_an_end_that_went_wrong(
@@ -153,11 +201,11 @@ def test_disk_that_refuses_makes_an_end_that_went_wrong(
     (tmp_path / "file").touch()
     order = Order("a", ("true",), str(tmp_path), {}, 1.0, durable=(str(tmp_path),))
 
-    def refuse(_fd: int) -> None:
+    def refuse(*_: object) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(os, "fsync", refuse)
-    ended = lasting.made_durable(order, 0, Ended("exited", 0, err="its own\n"))
+    monkeypatch.setattr(filesystems, "sync", refuse)
+    ended = lasting.made_durable(order, None, Ended("exited", 0, err="its own\n"))
 
     assert not ended.is_ok
     assert (ended.how, ended.status) == ("not durable", 0)

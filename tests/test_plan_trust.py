@@ -295,7 +295,9 @@ def test_agent_cannot_trust(cli: Cli, plan: Path, home: str, variable: str) -> N
     assert not trusted(home, plan)
 
 
-@pytest.mark.parametrize(("answer", "agreed"), [(b"y\n", True), (b"n\n", False), (b"\x04", False)])
+@pytest.mark.parametrize(
+    ("answer", "agreed"), [(b"y\n", True), (b"n\n", False), (b"\n", False), (b"\x04", False)]
+)
 def test_person_is_asked_in_a_terminal(
     plan: Path, home: str, answer: bytes, *, agreed: bool
 ) -> None:
@@ -319,7 +321,7 @@ def _in_terminal(answer: bytes, cwd: Path) -> tuple[int, str]:
     os.close(secondary)
     said = b""
     try:
-        while b"[Y/n] " not in said:
+        while b"[y/N] " not in said:
             said += os.read(primary, 4096)
         os.write(primary, answer)
         while part := os.read(primary, 4096):

@@ -989,6 +989,8 @@ def test_facts_of_a_plan_are_told_as_json(claude: Claude, cli: Cli) -> None:
             {"agent": "audit-executor", "summary": "PASS. All compatible."},
         ],
         "agents_not_done": [],
+        "agents_from_repository": [],
+        "by": {},
         "unacknowledged_compactions": 1,
         "needs_you": None,
     }

@@ -137,6 +137,22 @@ def test_commit_hashes_are_changed_at_most_once_in_ten_thousand() -> None:
 
 
 HARMLESS = [
+    '"output_token": 3, "output_cost_per_token": 1.5e-05, "max_tokens": 8',
+    "output_token = tokens.output_token or 0",
+    "password_field = models.CharField(max_length=3)",
+    "token = lexer.next()",
+    "self._pwd = pwd",
+    "def extract(self, path=None, pwd=None):",
+    "username, password = index_url_user_password",
+    "password = getpass.getpass('Password: ')",
+    'print("shlex: token=" + repr(raw))',
+    "First pass: determine the length",
+    "'Cookie': 'http.cookies',",
+    "auth = HTTPBasicAuth(*auth)",
+    "if not password:\n    raise Refused",
+    'class Token:\n    """A piece of text."""',
+    "password:\n    type: string",
+    'tokens = ["if", "else"]',
     "the secret to good tests is patience",
     "password reset page",
     "token = tokenizer.next()",
@@ -194,6 +210,16 @@ def test_redact_leaves_digests_and_images_alone() -> None:
 
 
 KEPT = [
+    ('Cookie: sid="a1b2"; x=1', "Cookie: [redacted:cookie]"),
+    ('Cookie: "sid=a1b2"', 'Cookie: "[redacted:cookie]"'),
+    ('password = """\na1 b2\n"""', 'password = """[redacted:password]"""'),
+    ("password = '''a1'''", "password = '''[redacted:password]'''"),
+    ("password:\n  a1\nx: 1", "password:\n  [redacted:password]\nx: 1"),
+    ("password: >-\n  a1 b2\nx: 1", "password: >-\n  [redacted:password]\nx: 1"),
+    ("password: [a1]", "password: [[redacted:password]]"),
+    ('"passwords": ["a1"]', '"passwords": ["[redacted:password]"]'),
+    ('"tokens": ["a1B2c3D4e5F6"]', '"tokens": ["[redacted:token]"]'),
+    ("it's password='a1'", "it's password='[redacted:password]'"),
     ("postgres://me:hunter2@db:5432/x", "postgres://me:[redacted:password]@db:5432/x"),
     ("export DB_PASSWORD=hunter2 # note", "export DB_PASSWORD=[redacted:password] # note"),
     ("SECRET_KEY = 'a b' + x", "SECRET_KEY = '[redacted:secret]' + x"),

@@ -296,7 +296,7 @@ def test_nothing_in_the_file_can_end_its_quotation(hooks: Hooks) -> None:
 
     text = after(hooks)
 
-    _, _, quoted = text.partition("THE CONTEXT (quoted)\n")
+    _, _, quoted = text.partition("THE CONTEXT (quoted from a file of the repository)\n")
     assert quoted.count("«") == quoted.count("»") == 1
     mark = quoted[1:5]
     assert quoted.endswith(f"\n{mark}»")

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -20,6 +21,8 @@ from standfast.journal.store import Journal
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_steps
 from standfast.protocol.lane_spec import Spec, Task
+from standfast.run import vouching
+from standfast.run.vouching import Where
 
 MANY, FEW = 1000, 20
 OBJECTS = 6  # as a lane with one file leaves them
@@ -56,6 +59,8 @@ def plant(repo: Path, lanes: int, done: int) -> None:
             recorded.upsert(tx, record(each, cp.PRE_PR, cp.COMPLETE), USER)
             told.tell(tx, each, lane_steps.RETIRE, 1, lane_steps.OK, USER, {"stays": ""})
     journal.close()
+    here = Where(os.environ["XDG_STATE_HOME"], str(repo / ".git" / "standfast"), str(repo), ())
+    vouching.vouch(here, vouching.as_kept(specs), (), "user")
     leave_objects(repo, OBJECTS * done)
 
 

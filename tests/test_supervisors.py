@@ -55,8 +55,11 @@ def test_who_goes_on_ends_a_command_that_takes_too_long(desk: Desk) -> None:
     sup = folder.take(SUP)
     assert sup is not None
     words = [sys.executable, "-I", "-m", "standfast.effects.supervisor", folder.path, str(sup)]
-    waiting = subprocess.Popen(words, pass_fds=(sup,))
+    waiting = subprocess.Popen(words, pass_fds=(sup,), stdin=subprocess.PIPE)
     os.close(sup)
+    assert waiting.stdin is not None
+    with waiting.stdin as pipe:
+        pipe.write(order.whole())
     until(lambda: desk.counted() == 1)
     process.send(desk.supervisors("a")[1], signal.SIGKILL)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from standfast import config, errors, lane_errors, plan_errors
 from standfast.errors import StandfastError
 from standfast.protocol import checkpoint_fields, plan_schema, resumption_schema
+from standfast.redact.formats import Format, characters, formats
+from standfast.redact.patterns import odd_kinds
 from standfast.surfaces.cli import frame
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -84,6 +86,36 @@ def settings() -> str:
     )
 
 
+def secrets() -> str:
+    """Every format of a secret that is known."""
+    known = formats()
+    rows = [
+        f"| {each.name} | {_marks(each)} | `{characters(each.alphabet)}` | {_length(each)} |"
+        for each in known
+    ]
+    odd = ", ".join(kind for kind in odd_kinds() if kind not in {each.name for each in known})
+    return (
+        f"# Secrets that are recognised\n\n{NOTE}\n"
+        f"{len(known)} formats by what a key begins with, or by whose name stands beside it as in "
+        "`NAME: 'key'`; each has a sample and a near miss in `tests/test_secret_formats.py`.\n\n"
+        "| format | begins with, or stands beside | then | characters |\n|---|---|---|--:|\n"
+        + "\n".join(rows)
+        + f"\n\nBy a shape of their own, or by what surrounds them: {odd}; blocks of private keys; "
+        "values under names such as `password`, `api_key`, `DB_PASS`, `--token`, `Authorization`, "
+        "`Cookie`: quoted, bare, in a list of one or on the next line.\n\nNot recognised: a random "
+        "string with neither a beginning of its own nor a name beside it.\n"
+    )
+
+
+def _marks(each: Format) -> str:
+    marks = each.literals or tuple(f"{word} …" for word in each.words)
+    return ", ".join(f"`{mark}`" for mark in marks)
+
+
+def _length(each: Format) -> str:
+    return f"{each.lengths[0]} or more" if each.literals else " or ".join(map(str, each.lengths))
+
+
 def resumption_schema_text() -> str:
     """The JSON Schema of the resumption section, for editors and other programs."""
     return json.dumps(resumption_schema.PUBLISHED, indent=2, ensure_ascii=False) + "\n"
@@ -103,6 +135,7 @@ PAGES = {
     "commands.md": commands,
     "errors.md": error_table,
     "configuration.md": settings,
+    "secrets.md": secrets,
     "resumption.md": lambda: resumption_page.page(NOTE),
     "resumption.schema.json": resumption_schema_text,
     "checkpoints.schema.json": checkpoints,

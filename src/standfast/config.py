@@ -60,6 +60,7 @@ class Config(NamedTuple):
     guard_resumption: bool = False
     notify: str | None = None
     architecture_doc: str = "docs/oosh-architecture.md"
+    worktree_roots: tuple[str, ...] = ()
     runner: str = "claude"
     runners: Mapping[str, Runner] = {}
     role: str | None = None  # as the environment says it: nobody has checked it
@@ -130,6 +131,14 @@ def _inside(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("is not a path inside the repository")  # noqa: TRY004  # one kind of refusal
     return ids.relative_path(value, what="the path")
+
+
+def _folders(value: object) -> tuple[str, ...]:
+    found = value if isinstance(value, list) else [value]
+    whole = [each for each in found if isinstance(each, str) and os.path.isabs(each)]
+    if len(whole) < len(found) or any("\0" in each for each in whole):
+        raise ValueError("is not a list of folders, each with its whole path")
+    return tuple(whole)
 
 
 def _stages(value: object) -> object:
@@ -254,6 +263,13 @@ KEYS: tuple[Key, ...] = (
         project=False,
         says="How agents are run: `NAME: {kind: …, command: […], resume: […], env: {…}, time: 90m}`"
         " (docs/how-to/choose-a-runner.md).",
+        variable=False,
+    ),
+    Key(
+        name="worktree_roots",
+        check=_folders,
+        project=False,
+        says="Folders in which a lane may have its worktree, besides the main checkout.",
         variable=False,
     ),
     Key(

@@ -46,6 +46,20 @@ def sync_and_close(fd: int) -> None:
         os.close(fd)
 
 
+def start_writing(path: str) -> None:
+    """Have the system begin to write a file out: a sync of many waits for all of them at once."""
+    if not hasattr(os, "posix_fadvise"):
+        return
+    try:
+        fd = open_regular(path)
+    except OSError:
+        return  # a folder, a link, or gone: whoever syncs it says so
+    try:
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(fd)
+
+
 def sync_folder(path: str) -> None:
     """Make the names in a folder survive a power cut."""
     fd = os.open(path or ".", _FOLDER)
@@ -248,19 +262,9 @@ def orphans(folder: int, name: str) -> list[str]:
 
 def swap(first_folder: int, first: str, second_folder: int, second: str) -> bool:
     """Exchange two names in open folders in one step; False where the system cannot."""
-    import ctypes  # faces only: a hook could not afford it
+    from standfast import renames  # faces only: a hook could not afford it
 
-    libc = ctypes.CDLL(None, use_errno=True)
-    rename = getattr(libc, "renameatx_np" if sys.platform == "darwin" else "renameat2", None)
-    if rename is None:
-        return False
-    exchange = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
-    if rename(first_folder, os.fsencode(first), second_folder, os.fsencode(second), exchange) == 0:
-        return True
-    code = ctypes.get_errno()
-    if code in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}:
-        return False
-    raise OSError(code, os.strerror(code), second)
+    return renames.exchange(first_folder, first, second_folder, second)
 
 
 def disk_error(error: OSError, path: str, act: str = "write") -> DiskFailed | UnsafePath:

@@ -39,6 +39,10 @@ class StandfastError(Exception):
         return {name: getattr(self, name) for name in told}
 
 
+class Terminated(KeyboardInterrupt):  # no error: an interrupt, of which there is no second
+    """Somebody asked the command to end and expects that within seconds."""
+
+
 # What was asked for, and what was read: SF1xx.
 
 
@@ -224,6 +228,17 @@ class JournalDamaged(StandfastError):
     remedy = "Run `standfast journal repair`: it copies all of it aside, then rebuilds what it can."
 
 
+class JournalGone(JournalDamaged):
+    """The journal was taken away: its id is still there, what it held is not."""
+
+    code = "SF210"
+    exit_status = 29
+    remedy = (
+        "See what is left with `standfast journal verify`; then `standfast journal repair`,"
+        " or `standfast journal abandon` if you deleted it yourself."
+    )
+
+
 class NotAJournal(StandfastError):
     """The file at the journal's place is something else."""
 
@@ -318,6 +333,14 @@ class GitFailed(StandfastError):
     code = "SF401"
     exit_status = 40
     remedy = "Run `git status` in the repository and read what git says there."
+
+
+class SpecialFile(StandfastError):
+    """A pipe, a socket or a device stands where git reads a file: it would wait for ever."""
+
+    code = "SF406"
+    exit_status = 45
+    remedy = "Look at what it is and who made it, move it away, then call this again."
 
 
 class NotARepository(StandfastError):

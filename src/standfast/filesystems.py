@@ -1,4 +1,4 @@
-"""What kind of filesystem holds a path, as the kernel tells it."""
+"""What kind of filesystem holds a path, as the kernel tells it, and syncing all of one."""
 
 from __future__ import annotations
 
@@ -12,6 +12,55 @@ if TYPE_CHECKING:
 REMOTE = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "fuse.sshfs", "vboxsf", "prl_fs"}
 )
+# One call for all of it is cheaper there than one for each file, by measurement, however many there
+# are and whatever others have written (docs/adr/0023); elsewhere files are synced one by one.
+_SYNCED_WHOLE = frozenset({"ext4", "xfs", "btrfs", "overlay"})
+_TELLS_ERRORS = (5, 8)  # before that Linux, such a call said nothing of what could not be written
+
+
+def sync(path: str) -> bool:
+    """Make all that anybody wrote to the filesystem of *path* last; False where that is dearer."""
+    if not syncs_whole(path):
+        return False
+    import ctypes  # hooks could not afford it
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if libc.syncfs(fd) != 0:
+            code = ctypes.get_errno()
+            raise OSError(code, os.strerror(code), path)
+    finally:
+        os.close(fd)
+    return True
+
+
+def syncs_whole(path: str) -> bool:
+    """Whether `sync` does it there."""
+    return _tells_errors() and kind_of(path) in _SYNCED_WHOLE
+
+
+def _tells_errors() -> bool:
+    system = os.uname()
+    first, _, rest = system.release.partition(".")
+    second = rest.partition(".")[0]
+    is_known = system.sysname == "Linux" and first.isdecimal() and second.isdecimal()
+    return is_known and (int(first), int(second)) >= _TELLS_ERRORS
+
+
+def mount_of(path: str) -> tuple[int, str]:
+    """The device and the mount of *path*: no rename leads from one mount of a device to another."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        device = os.fstat(fd).st_dev
+        try:
+            with open(f"/proc/self/fdinfo/{fd}", encoding="ascii") as file:
+                said = file.read().partition("mnt_id:")[2]
+        except OSError:  # another system than Linux
+            said = ""
+    finally:
+        os.close(fd)
+    return device, said.partition("\n")[0].strip()
 
 
 def kind_of(path: str, mounts: str | None = None) -> str:

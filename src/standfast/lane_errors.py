@@ -190,6 +190,14 @@ class RunBusy(StandfastError):
     remedy = "Watch it with `standfast status`, or end it with `standfast stop`."
 
 
+class RunElsewhere(StandfastError):
+    """This repository is a copy, and the run was begun in the original: it is left to that."""
+
+    code = "SF538"
+    exit_status = 109
+    remedy = "Go on with it in the original, or begin another run here with `--run-id`."
+
+
 class RunChanged(StandfastError):
     """A run that has begun was called with another plan."""
 
@@ -220,3 +228,27 @@ class NothingToStart(StandfastError):
     code = "SF534"
     exit_status = 114
     remedy = "See to what is named, then call this again."
+
+
+class RunUntrusted(StandfastError):
+    """The journal holds a lane that this user did not begin here; nothing of it was begun."""
+
+    code = "SF535"
+    exit_status = 120
+    remedy = "Read what it would do, above; call this again in a terminal, or with `--trust`."
+
+
+class PushRefused(StandfastError):
+    """A branch would be pushed to where nobody has said that it may be; nothing was pushed."""
+
+    code = "SF536"
+    exit_status = 107
+    remedy = "See `git remote --verbose` and `git config --show-origin --get-regexp url`."
+
+
+class WorktreeElsewhere(StandfastError):
+    """A lane's worktree is neither below the main checkout nor in a folder of your own choice."""
+
+    code = "SF537"
+    exit_status = 108
+    remedy = "If it is meant to be there, name its folder in `worktree_roots` of your settings."

@@ -146,6 +146,7 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
     journal = Journal(call.place.folder, lock_timeout_s=_patience(call), checkpoint=False)
     try:
         place.refuse_foreign(call.place)
+        journal.make_if_gone()
         if call.event == "SessionStart":
             _bring_home(call, journal)
         elif call.event == "SubagentStop":

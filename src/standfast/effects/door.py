@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock, disk
 from standfast.effects.folder import MARK, STARTED, SUP, TREE, Folder, Order
 from standfast.errors import NothingFound
-from standfast.lane_errors import NotBegun
-from standfast.process import lock_holders
+from standfast.lane_errors import NotBegun, StillRunning
+from standfast.process import having_open, identify, lock_holders, send
 from standfast.protocol.effects import Ended, Step, decide, key
+from standfast.waiting import HELP, Wait, named
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
 
     from standfast.journal.author import Author
     from standfast.journal.store import Journal
@@ -49,7 +50,6 @@ def run(
     author: Author,
     *,
     kind: str = "command",
-    tell: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
     """The end of an effect: as recorded, or of the one that runs, or of the one begun now."""
     folder = Folder(journal.folder, key(order.key))
@@ -64,7 +64,7 @@ def run(
             if step is Step.RECORD:
                 _record(journal, folder, order.key, author)
             elif step is Step.WAIT:
-                _wait(folder, order, tell)
+                _wait(folder, order, is_ours=supervisor is not None)
             elif step is Step.BEGIN:
                 _refuse_hopeless(supervisor, order.key)
                 supervisor = _begin(journal, folder, order, author, kind)
@@ -124,7 +124,8 @@ def _begin(
         told = {"key": order.key, "kind": kind, "argv": order.argv, "cwd": order.cwd}
         journal.append("effect.intended", told, author)
         folder.write_order(order)
-        return _spawn(folder, sup)
+        _at_work.append(supervisor := _spawn(folder, sup))
+        return _hand_over(supervisor, order)
     except OSError as error:  # no room for another process, or an interpreter that is gone
         raise _not_begun(order, error) from error
     finally:
@@ -144,7 +145,7 @@ def _spawn(folder: Folder, sup: int) -> subprocess.Popen[bytes]:
         [sys.executable, "-I", "-m", module, folder.path, str(sup)],
         cwd=os.sep,
         env=environ,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,  # says why nothing was begun: a full disk takes no file for it
         start_new_session=True,
@@ -153,7 +154,29 @@ def _spawn(folder: Folder, sup: int) -> subprocess.Popen[bytes]:
     )
 
 
+def _hand_over(supervisor: subprocess.Popen[bytes], order: Order) -> subprocess.Popen[bytes]:
+    """Give the order itself, by a pipe: its environment is not for a disk.
+
+    A supervisor begins nothing before it has all of it. One that died meanwhile is looked at later.
+    """
+    assert supervisor.stdin is not None  # noqa: S101  # it was begun with a pipe
+    try:
+        with supervisor.stdin as pipe:
+            disk.write_all(pipe.fileno(), order.whole())
+    except BrokenPipeError:
+        pass
+    return supervisor
+
+
 _left: list[subprocess.Popen[bytes]] = []
+_at_work: list[subprocess.Popen[bytes]] = []  # every one of this process; few, and all soon over
+
+
+def end_begun() -> None:
+    """Ask what this process has begun to end: its journal is gone, and nobody else would know."""
+    for supervisor in _at_work:
+        if supervisor.poll() is None:
+            supervisor.terminate()
 
 
 def _let_go(supervisor: subprocess.Popen[bytes] | None) -> None:
@@ -163,18 +186,53 @@ def _let_go(supervisor: subprocess.Popen[bytes] | None) -> None:
             supervisor.stderr.close()
         _left.append(supervisor)
     _left[:] = [each for each in _left if each.poll() is None]
+    _at_work[:] = [each for each in _at_work if each.returncode is None]
 
 
-def _wait(folder: Folder, order: Order, tell: Callable[[str], None]) -> None:
-    """Until nothing of it lives; a tree without a supervisor that outlasts its time is named."""
+def _wait(folder: Folder, order: Order, *, is_ours: bool) -> None:
+    """Until nothing of it lives; one that we did not begin is named, and none outlasts its time."""
     began = clock.monotonic_ns() / 1e9
-    until = began + order.timeout_s + _SPARED_S
-    told = False
+    told = Wait(lambda: _waited_for(folder, order))
     while folder.is_alive():
         waited = clock.monotonic_ns() / 1e9 - began
         clock.pause(min(max(_LOOK_AGAIN_S, waited / _SHARE), _SELDOM_S))
-        if not told and clock.monotonic_ns() / 1e9 > until:
-            pids = sorted({*lock_holders(folder.at(TREE)), *folder.strays()})
-            holders = ", ".join(map(str, pids))
-            tell(f"still running beyond its time: process {holders or 'unknown'}")
-            told = True
+        is_alone = not folder.is_held(SUP)
+        if not is_ours or (is_alone and folder.is_alive()):
+            told.look()
+        if is_alone and _age_s(folder, waited) > order.timeout_s + _SPARED_S:
+            _end(folder, order)
+
+
+def _waited_for(folder: Folder, order: Order) -> str:
+    """Who is at it, and what helps; nobody ends what has lost those who supervised it."""
+    alone = "" if folder.is_held(SUP) else ", whose supervisors are gone,"
+    return f"`{order.key}`{alone} to end: {named(_holders(folder))}; {HELP}"
+
+
+def _holders(folder: Folder) -> list[int]:
+    found = {*lock_holders(folder.at(TREE)), *having_open(folder.at(TREE)), *folder.strays()}
+    return sorted(found - {os.getpid()})
+
+
+def _age_s(folder: Folder, waited: float) -> float:
+    """For how long it has run; a clock that was set may not make it look older than it can be."""
+    try:
+        age = clock.now_us() / 1e6 - os.stat(folder.at(STARTED)).st_mtime
+    except OSError:
+        age = 0.0
+    return max(waited, min(age, clock.monotonic_ns() / 1e9))
+
+
+def _end(folder: Folder, order: Order) -> None:
+    """Its time is up, and nobody else ends it: everything that carries its mark."""
+    for pid in folder.strays():
+        identity = identify(pid)
+        if identity is not None:
+            send(identity, signal.SIGKILL)
+    clock.pause(_SELDOM_S)
+    if folder.is_alive() and not folder.is_held(SUP) and not folder.strays():
+        raise StillRunning(
+            f"`{order.key}` lives on beyond its time, and nothing shows that it is ours:"
+            f" {named(_holders(folder))}",
+            remedy="Look at what it is; once it has ended, call this again.",
+        )

@@ -1,9 +1,11 @@
 """The folder of one effect: its order, its two locks, the mark that it began, its exit record.
 
-`order.json` is written once, before anything. `sup` is locked by the supervisor, `tree` by the
-command and everything it starts. Whoever creates `started` may begin the command, once and for
-all. `exit.json` appears whole or not at all, in the `room` that was taken for it. `out` and `err`
-are what it says, not redacted: they go as soon as their ends are in the exit record.
+`order.json` is written once, before anything, for whoever asks later: of the environment it has the
+names alone, since values are secrets; a supervisor is handed the order itself, through a pipe.
+`sup` is locked by the supervisor, `tree` by the command and everything it starts. Whoever creates
+`started` may begin the command, once and for all. `exit.json` appears whole or not at all, in the
+`room` that was taken for it. `out` and `err` are what it says, not redacted: they go as soon as
+their ends are in the exit record.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from standfast import disk, process
 from standfast.errors import StandfastError
 from standfast.journal import locks
+from standfast.process.identity import NOT_KNOWN
 from standfast.protocol.effects import Ended, Seen, Step, decide
+from standfast.redact import redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +47,24 @@ class Order(NamedTuple):
     git: tuple[str, str] | tuple[()] = ()  # its worktree's git directory, and the common one
     reader: str = ""  # the client whose words it says; "" is none
     session: str = ""  # of one that says nothing of its own
+
+    def whole(self) -> bytes:
+        """All of it, for a supervisor; never for a disk."""
+        return json.dumps(self._asdict()).encode()
+
+    def noted(self) -> bytes:
+        """What may stand on a disk: no value of the environment, no secret of the command line."""
+        argv = redact_value(list(self.argv))
+        return json.dumps({**self._asdict(), "argv": argv, "env": sorted(self.env)}).encode()
+
+    @classmethod
+    def read(cls, told: bytes) -> Order:
+        """An order as it was handed over, or what was noted of one: its values are unknown."""
+        said: dict[str, Any] = json.loads(told)
+        if not isinstance(said["env"], dict):
+            said["env"] = dict.fromkeys(said["env"], "")
+        lists = {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
+        return cls(**{**said, **lists})
 
 
 def name_of(key: str) -> str:
@@ -77,9 +99,9 @@ class Folder:
         return os.path.join(self.path, name)
 
     def write_order(self, order: Order) -> None:
-        """Write down what is to be done, durably; the same effect has one order for ever."""
+        """Note what is to be done, durably; the same effect has one order for ever."""
         disk.make_folder(self.path)
-        disk.replace(self.at(ORDER), json.dumps(order._asdict()).encode())
+        disk.replace(self.at(ORDER), order.noted())
         every = os.path.dirname(self.path)
         disk.sync_folder(every)  # whoever made these folders may have died before syncing them:
         disk.sync_folder(os.path.dirname(every))  # with them goes the mark that it began
@@ -100,6 +122,17 @@ class Folder:
         )
         in_doubt = decide(seen) is Step.SETTLE
         return seen._replace(running=True) if in_doubt and self.strays() else seen
+
+    def is_of_another_boot(self) -> bool:
+        """Whether it was begun before the machine came up; False where nobody can say."""
+        try:
+            said = disk.read_regular(self.at(STARTED)).decode().partition("\n")[0]
+            began = process.Identity.from_text(said).boot
+        except (OSError, StandfastError, ValueError):
+            return False
+        me = process.identify()
+        now = NOT_KNOWN if me is None else me.boot
+        return NOT_KNOWN not in {began, now} and began != now
 
     def is_alive(self) -> bool:
         """Whether anything of it lives that has not left a record of its end."""
@@ -131,16 +164,16 @@ class Folder:
         return None
 
     def read_order(self) -> Order:
-        """The order, as it was written."""
-        return Order(**self._read(ORDER))
+        """The order, as far as it was noted."""
+        return Order.read(self._read(ORDER))
 
     def read_exit(self) -> Ended:
         """The exit record."""
-        return Ended(**self._read(EXIT))
+        return Ended(**json.loads(self._read(EXIT)))
 
-    def _read(self, name: str) -> Any:  # noqa: ANN401  # JSON of our own
+    def _read(self, name: str) -> bytes:
         try:
-            return json.loads(disk.read_regular(self.at(name), limit=_LIMIT))
+            return disk.read_regular(self.at(name), limit=_LIMIT)
         except OSError as error:
             raise disk.disk_error(error, self.at(name), act="read") from error
 

@@ -11,14 +11,17 @@ import signal
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock, disk, process
-from standfast.effects import door, settling
+from standfast.effects import door, launched, settling
 from standfast.effects.folder import EXIT, FOLDER, STARTED, SUP, TREE, Folder
 from standfast.errors import StandfastError
 from standfast.process import Identity, Liveness
+from standfast.process.workers import command_of
+from standfast.waiting import Wait, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from standfast.effects.launched import Launched
     from standfast.journal.store import Journal
 
 RUNNING, ORPHANED, IN_DOUBT = "running", "orphaned", "in doubt"
@@ -42,7 +45,17 @@ def every(journal: Journal) -> list[Left]:
     top = os.path.join(journal.folder, FOLDER)
     names = sorted(os.listdir(top)) if os.path.isdir(top) else []
     found = (_look(journal, Folder.at_path(os.path.join(top, name))) for name in names)
-    return sorted((each for each in found if each is not None), key=lambda each: each.since)
+    effects = [each for each in found if each is not None]
+    agents = map(_agent, launched.every(journal.folder))
+    return sorted([*effects, *agents], key=lambda each: each.since)
+
+
+def _agent(found: Launched) -> Left:
+    """An agent of a stage: its launcher sees to it, or is gone."""
+    pids = tuple(found.strays())
+    state = RUNNING if found.has_launcher() else ORPHANED
+    command = command_of(pids[0]).split(" ") if pids else [found.facts.path]
+    return Left(found.key, state, found.facts.since, tuple(command), pids, found)
 
 
 def _look(journal: Journal, folder: Folder) -> Left | None:
@@ -72,13 +85,17 @@ def _members(folder: Folder) -> list[int]:
 
 
 def supervisors(folder: Folder) -> list[int]:
-    """Those of the two supervisors that live, by exact identity; each passes on what it is told."""
+    """Those of the two supervisors that live, by exact identity; each passes on what it is told.
+
+    A file can name any process. One that is a supervisor here has the lock open that goes with it.
+    """
     try:
         lines = disk.read_regular(folder.at(STARTED)).decode("ascii", "replace").split("\n")
         named = [Identity.from_text(line) for line in lines if line]
     except (OSError, ValueError, StandfastError):
         return []
-    return [each.pid for each in named if process.liveness(each) is Liveness.ALIVE]
+    alive = [each.pid for each in named if process.liveness(each) is Liveness.ALIVE]
+    return [pid for pid in alive if process.has_open(pid, folder.at(SUP))]
 
 
 def end(found: Iterable[Left]) -> list[int]:
@@ -87,12 +104,20 @@ def end(found: Iterable[Left]) -> list[int]:
     A supervisor is asked first: it ends its tree and records that it was cancelled.
     """
     every_folder = [each.folder for each in found]
+    told = Wait(lambda: f"what is being ended: {named(_alive(every_folder))}")
     for number, only_supervisors in ((signal.SIGTERM, True), (signal.SIGKILL, False)):
         until = clock.monotonic_ns() / 1e9 + _GRACE_S
         while (alive := _alive(every_folder)) and clock.monotonic_ns() / 1e9 < until:
             _signal(alive, every_folder, number, only_supervisors=only_supervisors)
+            told.look()
             clock.pause(_LOOK_AGAIN_S)
     return _alive(every_folder)
+
+
+def ask(found: Iterable[Left]) -> None:
+    """Ask the supervisors of these effects to end their trees; nobody waits for that."""
+    folders = [each.folder for each in found]
+    _signal(_alive(folders), folders, signal.SIGTERM, only_supervisors=True)
 
 
 def _alive(folders: Sequence[Folder]) -> list[int]:

@@ -46,15 +46,13 @@ class Done(NamedTuple):
     attempt: int
 
 
-def perform(
-    journal: Journal, effect: Effect, author: Author, tell: Callable[[str], None] = lambda _: None
-) -> Done:
+def perform(journal: Journal, effect: Effect, author: Author) -> Done:
     """Let an effect happen once; EffectInDoubt where only a person can say whether it did."""
     attempt, order, session = 1, effect.order, ""
     while True:
         verdict = settled(journal, order.key)
         if verdict is None:
-            outcome = door.run(journal, order, author, kind=effect.kind, tell=tell)
+            outcome = door.run(journal, order, author, kind=effect.kind)
             if outcome.ended is not None:
                 return Done(outcome.ended, attempt)
             verdict = _settle(journal, order, effect, author)

@@ -15,9 +15,8 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import process
-from standfast.effects import reports
+from standfast.effects import lasting, reports
 from standfast.effects.folder import ERR, MARK, OUT
-from standfast.effects.lasting import made_durable
 from standfast.effects.streams import Stream
 from standfast.errors import ProgramMissing
 from standfast.protocol.effects import Ended
@@ -38,7 +37,6 @@ _NOT_FOUND = 127
 class Began(NamedTuple):
     """When the supervisors began, before anything of the command did."""
 
-    at_ns: int  # by the clock on the wall, as files have it
     monotonic: float
 
 
@@ -51,11 +49,13 @@ class Supervision:
         self.began = began
         self.streams = [Stream(folder.at(name), order.cap) for name in (OUT, ERR)]
         self._asked_to_end = 0
+        self._pid = 0
+        self._before: dict[str, tuple[int, ...]] | None = None  # whoever goes on knows nothing
 
     def see_to_end(self, begin: Callable[[], int]) -> None:
         """Watch the command that *begin* names, and leave the record of its end, made to last."""
         ended = self._run(begin)
-        self.folder.write_exit(made_durable(self.order, self.began.at_ns, ended))
+        self.folder.write_exit(lasting.made_durable(self.order, self._before, ended))
         self.folder.clear(OUT, ERR)  # they may be what fills the disk
 
     def spawn(self, tree: int, tell: int) -> int:
@@ -63,6 +63,7 @@ class Supervision:
         import subprocess
 
         order = self.order
+        self._before = lasting.look(order)
         program = process.find_program(order.argv[0], order.env.get("PATH"))
         with open(order.stdin or os.devnull, "rb") as given:
             self._child = subprocess.Popen(  # kept: one that is let go of takes its end with it
@@ -85,13 +86,15 @@ class Supervision:
         os.set_blocking(bell, False)
         signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        for each in FORWARDED:
+            signal.signal(each, self._forward)
         try:
             self._pid = begin()
         except (OSError, ProgramMissing, ValueError) as error:  # a zero byte fits nowhere
             said = getattr(error, "problem", None) or str(error)
-            return self._ended("not started", _NOT_FOUND)._replace(err=said)
-        for each in FORWARDED:
-            signal.signal(each, self._forward)
+            return self._ended("not started", _NOT_FOUND)._replace(err=redact(said))
+        if self._asked_to_end:
+            self._forward(self._asked_to_end, None)  # it came before there was anybody to tell
         how = self._watch(wake)
         left = self._end_rest()
         status = _status_of(self._pid)
@@ -102,10 +105,11 @@ class Supervision:
     def _forward(self, number: int, _frame: FrameType | None) -> None:
         """Whoever ends us means the command."""
         self._asked_to_end = number
-        try:
-            os.killpg(self._pid, number)
-        except OSError:
-            pass
+        if self._pid:
+            try:
+                os.killpg(self._pid, number)
+            except OSError:
+                pass
 
     def _watch(self, wake: int) -> str:
         """Wait for its end, its time, or a word from outside; what it says is kept in bounds."""

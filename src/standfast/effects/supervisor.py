@@ -1,7 +1,8 @@
 """The supervisors of one effect: two processes that outlive whoever asked for it, and each other.
 
 `python -I -m standfast.effects.supervisor FOLDER FD`, where FD is the lock `sup`, handed over so
-that no moment goes by in which nobody holds it. It forks at once: the child supervises, the parent
+that no moment goes by in which nobody holds it. Its input is the order, with the environment that
+stands on no disk; once it has all of that it forks: the child supervises, the parent
 waits for it, and both hold the lock. Should the child be killed, the command becomes a child of
 the parent, which goes on from there; should the parent be killed, nothing changes. Only when both
 are gone does nobody see how the command ends.
@@ -17,7 +18,7 @@ import time
 from typing import TYPE_CHECKING
 
 from standfast import disk, process
-from standfast.effects.folder import EXIT, ROOM, STARTED, TREE, Folder
+from standfast.effects.folder import EXIT, ROOM, STARTED, TREE, Folder, Order
 from standfast.effects.supervision import FORWARDED, Began, Supervision, first_child
 from standfast.errors import StandfastError
 from standfast.journal import locks
@@ -34,7 +35,10 @@ NOT_BEGUN = 3
 def main(path: str, sup: str) -> int:
     """Supervise the effect in a folder; the lock comes with us and goes with us."""
     os.set_inheritable(int(sup), False)  # noqa: FBT003  # the command must not have it
-    folder, began = Folder.at_path(path), Began(time.time_ns(), time.monotonic())
+    folder, began = Folder.at_path(path), Began(time.monotonic())
+    order = _order()
+    if order is None:
+        return NOT_BEGUN
     told, tell = os.pipe()
     names = [_name()]
     _adopt_orphans()
@@ -42,13 +46,22 @@ def main(path: str, sup: str) -> int:
     if child == 0:
         os.setsid()  # what is sent to a group must not take both
         _adopt_orphans()
-        os._exit(_supervise(folder, began, [*names, _name()], tell))
+        os._exit(_supervise(folder, order, began, [*names, _name()], tell))
     status = _status_of(child)
     if status >= 0:
         return status
     if os.path.lexists(folder.at(STARTED)):
-        return _go_on(folder, began, told, tell)
-    return _supervise(folder, began, names, tell)
+        return _go_on(folder, order, began, told, tell)
+    return _supervise(folder, order, began, names, tell)
+
+
+def _order() -> Order | None:
+    """What we are to run; None where whoever asked died before all of it was said."""
+    try:
+        return Order.read(sys.stdin.buffer.read())
+    except (OSError, ValueError, TypeError, KeyError):
+        sys.stderr.write("its order did not arrive whole")
+        return None
 
 
 def _name() -> str:
@@ -81,10 +94,10 @@ def _status_of(child: int) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
-def _supervise(folder: Folder, began: Began, names: Sequence[str], tell: int) -> int:
+def _supervise(folder: Folder, order: Order, began: Began, names: Sequence[str], tell: int) -> int:
     """Begin the command, unless that was done once, and see it to its end."""
     try:
-        supervision = Supervision(folder, folder.read_order(), began)
+        supervision = Supervision(folder, order, began)
         tree = locks.take(folder.at(TREE))
         folder.reserve()
         is_ours = folder.start("\n".join(names))
@@ -98,7 +111,7 @@ def _supervise(folder: Folder, began: Began, names: Sequence[str], tell: int) ->
     return 0
 
 
-def _go_on(folder: Folder, began: Began, told: int, tell: int) -> int:
+def _go_on(folder: Folder, order: Order, began: Began, told: int, tell: int) -> int:
     """See the command to its end that the other one began, or was about to begin."""
     if os.path.lexists(folder.at(EXIT)):
         return 0
@@ -107,7 +120,7 @@ def _go_on(folder: Folder, began: Began, told: int, tell: int) -> int:
         pid: int | None = int(os.read(told, _MOST_DIGITS))
     except BlockingIOError:
         pid = first_child()  # it was killed before it could say
-    supervision = Supervision(folder, folder.read_order(), began)
+    supervision = Supervision(folder, order, began)
     tree = locks.take(folder.at(TREE)) if pid is None else -1
     supervision.see_to_end(lambda: supervision.spawn(tree, tell) if pid is None else pid)
     return 0

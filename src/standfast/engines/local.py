@@ -11,6 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from standfast import clock
+from standfast.errors import Terminated
 from standfast.protocol.schedule import Lane, State, decide
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from standfast.run.going import Going
 
 _LOOK_AGAIN_S = 0.5
+_LEAVE_S = 2.5  # after that, whoever was asked to end leaves what has not ended
 
 
 class Engine:
@@ -36,23 +38,30 @@ class Engine:
         self._ended: SimpleQueue[tuple[Going, Name, Lane]] = SimpleQueue()
 
     def run(self) -> None:
-        """Until nothing runs and nothing will; an interrupt ends what runs, a second one leaves."""
+        """Until nothing runs and nothing will; an interrupt ends what runs, a second one leaves.
+
+        One that is to end within seconds comes alone.
+        """
         try:
             for run in self.runs:
                 run.look()
             self._first()
             self._go()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             self.was_interrupted = True
+            is_hasty = isinstance(interrupt, Terminated)
+            until_ns = clock.monotonic_ns() + int(_LEAVE_S * 1e9) if is_hasty else None
             for run in self.runs:
-                run.stop()
+                run.stop(is_hasty=is_hasty)
             self._find_lost()
-            self._go()
+            self._go(until_ns)
 
-    def _go(self) -> None:
+    def _go(self, until_ns: int | None = None) -> None:
         while self._begin():
             self._by_the_way()
             self._wait()
+            if until_ns is not None and clock.monotonic_ns() > until_ns:
+                raise Terminated
         self._by_the_way()
 
     def _begin(self) -> bool:

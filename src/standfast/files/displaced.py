@@ -6,9 +6,10 @@ against the file as it was last known.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import disk
+from standfast import disk, writers
 from standfast.files import look
 from standfast.files.drafts import folders, read, without_secrets
 from standfast.files.look import digest
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
 
 WATCHED = 8  # displaced files of a face that are looked at again
+_SURPLUS = """
+    SELECT at, seen FROM displaced WHERE face = ?1 AND seen IS NOT NULL AND number NOT IN
+    (SELECT number FROM displaced WHERE face = ?1 ORDER BY number DESC LIMIT ?2)"""
 
 
 class Displaced(NamedTuple):
@@ -42,7 +46,7 @@ def watch(
 ) -> None:
     """Keep an eye on a displaced file; *seen* is the digest of it that the journal knows.
 
-    Only files whose words are known make room for newer ones.
+    Only files whose words are known, and that nobody can write any more, make room for newer ones.
     """
     with journal.writing() as tx:
         tx.execute("DELETE FROM displaced WHERE face = ? AND at = ?", (face.name, at))
@@ -50,11 +54,26 @@ def watch(
             "INSERT INTO displaced (face, at, base, seen, looked) VALUES (?, ?, ?, ?, ?)",
             (face.name, at, without_secrets(base), seen, looked),
         )
-        tx.execute(
-            "DELETE FROM displaced WHERE face = ?1 AND seen IS NOT NULL AND number NOT IN"
-            " (SELECT number FROM displaced WHERE face = ?1 ORDER BY number DESC LIMIT ?2)",
-            (face.name, WATCHED),
-        )
+    for old, known in journal.query(_SURPLUS, (face.name, WATCHED)):
+        if _is_final(journal, face, str(old), str(known)):
+            forget(journal, face, str(old))
+
+
+def _is_final(journal: Journal, face: Face, at: str, seen: str) -> bool:
+    """Whether a file will stay as the journal knows it: an editor may be slow to write its words.
+
+    Where no system tells who has it open, what it says now counts.
+    """
+    where, name = at.split("/")
+    with folders(journal, face, where) as (_, drafts):
+        try:
+            fd = disk.open_regular(name, folder=drafts)
+        except OSError:
+            return True  # somebody tidied up
+        try:
+            return not writers.has_open(fd) and digest(read(face, drafts, name)) == seen
+        finally:
+            os.close(fd)
 
 
 def changed_since(journal: Journal, face: Face) -> Iterator[Displaced]:
@@ -114,7 +133,9 @@ def settle_crash(journal: Journal, face: Face) -> None:
         held = {candidate: read(face, drafts, candidate) for candidate in (name, f"{name}.aside")}
     theirs = [at for at, data in held.items() if data is not None and data != drafted]
     for candidate in theirs:
-        watch(journal, face, f"{where}/{candidate}", base=memory.base)
+        is_known = digest(held[candidate]) == memory.digest  # nobody touched it before the swap
+        base, seen = (held[candidate], memory.digest) if is_known else (memory.base, None)
+        watch(journal, face, f"{where}/{candidate}", base=base, seen=seen)
     placed = held[name] != drafted or look.contents(face) == drafted
     if placed and drafted.endswith(b"\n"):  # an older version remembered no more than a digest
         look.remember_published(journal, face, drafted, draft=None, drafted=None)

@@ -14,7 +14,9 @@ from standfast.errors import NothingFound, StandfastError
 from standfast.files import look
 from standfast.files.homes import is_untouched
 from standfast.files.look import Became, digest
+from standfast.journal import identity
 from standfast.journal.author import STANDFAST
+from standfast.journal.place import is_checkout
 from standfast.journal.schema import ANY_DOCUMENT
 
 if TYPE_CHECKING:
@@ -70,21 +72,24 @@ def _look_at(journal: Journal, place: Place, file: str, values: tuple[str, str])
     from standfast.files import resumption_files
 
     found = resumption_files.look(place.root, file)
+    by = resumption_files.whose(journal, found, place.root)
     with journal.writing() as tx:
-        if not resumption_files.take_over(tx, found, place.root, STANDFAST):
+        if not resumption_files.take_over(tx, found, place.root, STANDFAST, by):
             tx.execute("INSERT OR IGNORE INTO published VALUES (?, ?)", values)
 
 
 def _at_home(journal: Journal, place: Place, document: Document) -> Document | None:
     """Where a checkout is gone, the file moves to one that has it."""
-    if os.path.isdir(document.root):
+    here = identity.here(journal, document.root)
+    if here == document.root and is_checkout(place, here):
         return document
-    if not os.path.lexists(os.path.join(place.root, document.file)):
+    root = here if is_checkout(place, here) else place.root
+    if not os.path.lexists(os.path.join(root, document.file)):
         return None
     from standfast.journal import resumption
 
     with journal.writing() as tx:
-        tx.append("resumption.moved", {"file": document.file, "root": place.root}, STANDFAST)
+        tx.append("resumption.moved", {"file": document.file, "root": root}, STANDFAST)
         return resumption.find(tx.execute, document.file)
 
 

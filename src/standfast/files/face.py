@@ -34,6 +34,7 @@ class Face(NamedTuple):
     read: Callable[[bytes, str], tuple[Record, ...]]
     known: Callable[[Journal], Known]
     record: Callable[[Writing, Changes, str], None]
+    is_judged: bool = False  # whether it matters who wrote what is new in it
     limit: int = SIZE_LIMIT  # a longer file is refused
     is_whole: Callable[[bytes], bool] = lambda data: data.endswith(b"\n")  # or still being written
     # Where only a part of the file is ours: what has to stand there (None: as it is) if *theirs*

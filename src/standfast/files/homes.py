@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from standfast import disk
 from standfast.errors import Conflict, NothingFound, StandfastError, UnsafePath
 from standfast.files import status_md
-from standfast.journal import reading
+from standfast.journal import identity, reading
+from standfast.journal.place import is_checkout
 
 if TYPE_CHECKING:
     from standfast.files.face import Face
@@ -63,9 +64,9 @@ def keep_all(
     found = [
         publish.keep(journal, face)
         for face in faces(place, status_file)
-        if not face.in_git or is_home(journal, face)
+        if not face.in_git or is_home(journal, place, face)
     ]
-    if written is not None and is_home(journal, written):
+    if written is not None and is_home(journal, place, written):
         found.append(_keep_in_folder(journal, written))
     return found
 
@@ -115,8 +116,8 @@ def checkpoints_root(journal: Journal, place: Place) -> str:
         home = reading.cell(journal, f"home:{CHECKPOINTS}")
     except NothingFound:  # nothing yet, or another command makes the journal at this moment
         home = None
-    root = str(home[0].get("root")) if home is not None else ""
-    return root if os.path.isdir(root) else main_root(place)
+    root = identity.here(journal, str(home[0].get("root"))) if home is not None else ""
+    return root if is_checkout(place, root) else main_root(place)
 
 
 def document_root(journal: Journal, place: Place, file: str) -> str:
@@ -127,8 +128,8 @@ def document_root(journal: Journal, place: Place, file: str) -> str:
         )
     except NothingFound:
         rows = []
-    root = str(rows[0][0]) if rows else ""
-    return root if os.path.isdir(root) else place.root
+    root = identity.here(journal, str(rows[0][0])) if rows else ""
+    return root if is_checkout(place, root) else place.root
 
 
 def main_root(place: Place) -> str:
@@ -189,17 +190,18 @@ def claim(tx: Writing, journal: Journal, face: Face) -> None:
         tx.set(f"home:{face.name}", {"root": face.root})
 
 
-def is_home(journal: Journal, face: Face) -> bool:
+def is_home(journal: Journal, place: Place, face: Face) -> bool:
     """Whether the face lives in this checkout; the first to ask decides, a lost home moves."""
     key = f"home:{face.name}"
     found = reading.cell(journal, key)
-    if found is not None and found[0].get("root") == face.root:
+    root = identity.here(journal, str(found[0].get("root"))) if found is not None else ""
+    if root == face.root:
         return True
-    if found is not None and os.path.isdir(str(found[0].get("root"))):
+    if is_checkout(place, root):
         return False
     try:
         with journal.writing() as tx:
             tx.set(key, {"root": face.root}, expect=found[1] if found else 0)
     except Conflict:
-        return is_home(journal, face)  # another checkout was quicker
+        return is_home(journal, place, face)  # another checkout was quicker
     return True

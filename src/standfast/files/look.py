@@ -67,6 +67,7 @@ def remember(journal: Journal, face: Face, **columns: str | bytes | None) -> Non
         tx.execute("INSERT OR IGNORE INTO faces (face) VALUES (?)", (face.name,))
         sets = ", ".join(f"{name} = ?" for name in names)
         tx.execute(f"UPDATE faces SET {sets} WHERE face = ?", (*columns.values(), face.name))  # noqa: S608  # our own names
+        _know_since(tx, face.name)
         if columns.get("digest") is not None:
             values = (face.name, columns["digest"])
             tx.execute("INSERT OR IGNORE INTO published VALUES (?, ?)", values)
@@ -76,6 +77,7 @@ def rebase(tx: Writing, face: Face, data: bytes | None) -> None:
     """The journal knows these bytes now, together with what was taken from them."""
     tx.execute("INSERT OR IGNORE INTO faces (face) VALUES (?)", (face.name,))
     tx.execute("UPDATE faces SET bytes = ? WHERE face = ?", (data, face.name))
+    _know_since(tx, face.name)
 
 
 def know(tx: Writing, name: str, data: bytes, *, base: bytes | None) -> None:
@@ -86,6 +88,20 @@ def know(tx: Writing, name: str, data: bytes, *, base: bytes | None) -> None:
     tx.execute("INSERT OR IGNORE INTO faces (face) VALUES (?)", (name,))
     sql = "UPDATE faces SET digest = ?, bytes = ?, refused = NULL WHERE face = ?"
     tx.execute(sql, (digest(data), base, name))
+    _know_since(tx, name)
+
+
+def _know_since(tx: Writing, name: str) -> None:
+    """Who writes into the file from now on writes something new."""
+    tx.execute("DELETE FROM published WHERE face = ?", (f"since:{name}",))
+    sql = "INSERT INTO published SELECT ?, ifnull(max(seq), 0) FROM events"
+    tx.execute(sql, (f"since:{name}",))
+
+
+def known_since(journal: Journal, name: str) -> int:
+    """The event by which the journal last knew a face's file; 0 where it never did."""
+    rows = journal.query("SELECT digest FROM published WHERE face = ?", (f"since:{name}",))
+    return int(rows[0][0]) if rows else 0
 
 
 def remember_published(

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from standfast.journal.author import Author
+
 
 class Record(NamedTuple):
     """One entry of a face: its id, if it has one, and its words."""
@@ -20,6 +22,8 @@ class Record(NamedTuple):
     key: str | None
     value: str
     line: int
+    is_foreign: bool = False  # it stands among what the repository says
+    by: Author | None = None  # who wrote it, where that was judged
 
 
 class Known(NamedTuple):

@@ -11,10 +11,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from standfast.errors import BadDocument, FaceInvalid
+from standfast.files import authors
 from standfast.files.carrying import carry, text_of
 from standfast.files.face import Face
 from standfast.files.merge import Changes, Known, Record
+from standfast.journal import place
 from standfast.journal import resumption as recorded
+from standfast.journal.author import USER
 from standfast.protocol import orchestration, resumption_records, yaml_sections
 from standfast.protocol.json_schema import shown
 from standfast.protocol.resumption_check import validate
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from standfast.errors import StandfastError
+    from standfast.journal.author import Author
     from standfast.journal.resumption_folds import Document
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
@@ -110,13 +114,35 @@ def record(tx: Writing, changes: Changes, origin: str, walk: Walk) -> None:
     changed = [_said(each) for each in changes.amended if not _is_latest(each)]
     added = [_said(each) for each in changes.added if not _is_latest(each)]
     woven = weave(ours, changed, added, from_git=origin.endswith(_GIT))
-    recorded.adopt(tx, document, woven, latest, origin)
+    whose, decided_by = _authors(changes)
+    recorded.adopt(tx, document, woven, latest, origin, whose, decided_by)
     kept = [each for each in (*changed, *added) if each[0] in {fault.path for fault in woven.left}]
     recorded.pass_over(tx, file=walk.file, left=woven.left, said=kept, origin=origin)
     for fault in woven.left:
         line = lines.get(tuple(map(str, fault.path)), 1)
         problem = f"`{shown(fault.path)}` {fault.problem}"
         walk.left.append(FaceInvalid(problem, file=walk.path, line=line, remedy=fault.remedy))
+
+
+def _authors(changes: Changes) -> tuple[recorded.Whose, dict[tuple[str, str], Author]]:
+    """Who wrote each record, and each decision, which may get another id here."""
+    whose, decided_by = {}, {}
+    for each in (*changes.added, *changes.amended):
+        path, value = _said(each)
+        whose[path] = each.by or USER
+        if path[0] == "decision_log":
+            decided_by[value["decision"], value["rationale"]] = each.by or USER
+    return whose, decided_by
+
+
+def judged(journal: Journal, file: str, root: str, section: Any) -> recorded.Whose:  # noqa: ANN401  # validated
+    """Who wrote each record of a section that nobody has told us of."""
+    in_git = place.git_dir(root) is not None
+    made, _ = declared(file, root, in_git=in_git)
+    records = list(_records(section))
+    written_us = authors.written_us(made.path)
+    by = authors.of(journal, made, [each.value for each in records], written_us=written_us)
+    return {_said(each)[0]: by[each.value] for each in records}
 
 
 def _is_latest(each: Record) -> bool:
@@ -135,8 +161,12 @@ class Walk:
 
 def face(document: Document, *, in_git: bool) -> tuple[Face, Walk]:
     """The declaration, and what it will tell of its walk."""
-    file = document.file
-    walk = Walk(file, f"{document.root}/{file}")
+    return declared(document.file, document.root, in_git=in_git)
+
+
+def declared(file: str, root: str, *, in_git: bool) -> tuple[Face, Walk]:
+    """The same, also for a file that no document is known of."""
+    walk = Walk(file, f"{root}/{file}")
 
     def now(journal: Journal) -> Document:
         return recorded.known(journal.query, file)
@@ -148,13 +178,14 @@ def face(document: Document, *, in_git: bool) -> tuple[Face, Walk]:
 
     made = Face(
         name=PREFIX + file,
-        root=document.root,
+        root=root,
         relative=file,
         in_git=in_git,
         render=rendered,
         read=read,
         known=lambda journal: known(now(journal)),
         record=lambda tx, changes, origin: record(tx, changes, origin, walk),
+        is_judged=True,
         is_whole=lambda _: True,  # an edit that is torn does not read as YAML, or is found again
         carry=lambda current, theirs, base: carry(current, theirs, base, walk.path),
     )

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.errors import BadDocument, FaceInvalid, StandfastError, TooLarge, UnsafePath
-from standfast.files import displaced, drafts, look, merge, swap
+from standfast.files import authors, displaced, drafts, look, merge, swap
 from standfast.files.look import Became, digest
 from standfast.journal import locks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from standfast.files.face import Face
     from standfast.journal.store import Journal
@@ -115,18 +115,35 @@ def adopt(
     became = look.classify(journal, face, data, settled=settled)
     if data is None or became not in {Became.EDITED, Became.FROM_GIT}:
         return became
-    theirs = _read(face, data)
-    with journal.writing() as tx:
+    theirs, before = _read(face, data), _read_base(face, base)
+
+    def news() -> merge.Changes:
         ours = face.known(journal)
         if became is Became.FROM_GIT:
-            changes = merge.through_git(theirs, ours)
-        else:
-            changes = merge.by_hand(_read_base(face, base), theirs, ours)
+            return merge.through_git(theirs, ours)
+        return merge.by_hand(before, theirs, ours)
+
+    sign = _signer(journal, face, news, in_place=in_place)  # git is asked while nobody waits
+    with journal.writing() as tx:
+        changes = sign(news())
         if changes:
             face.record(tx, changes, f"{face.relative}, {became}")
         if in_place and (changes or face.carry is not None):
             look.rebase(tx, face, drafts.without_secrets(data))
     return became
+
+
+def _signer(
+    journal: Journal, face: Face, news: Callable[[], merge.Changes], *, in_place: bool
+) -> Callable[[merge.Changes], merge.Changes]:
+    """Puts their authors to changes, where that matters."""
+    if not face.is_judged:
+        return lambda changes: changes
+    written_us = authors.written_us(face.path) if in_place else None
+    by = authors.of(
+        journal, face, [each.value for part in news() for each in part], written_us=written_us
+    )
+    return lambda changes: authors.signed(changes, by)
 
 
 def _carry(journal: Journal, face: Face, theirs: bytes | None, base: bytes | None) -> None:

@@ -14,7 +14,7 @@ from standfast.errors import FaceInvalid
 from standfast.files.drafts import without_secrets
 from standfast.files.face import SIZE_LIMIT
 from standfast.files.look import know
-from standfast.files.orchestration_yaml import PREFIX
+from standfast.files.orchestration_yaml import PREFIX, judged
 from standfast.journal import resumption as recorded
 from standfast.protocol import orchestration, resumption_check, yaml_sections
 from standfast.protocol.documents import decode
@@ -26,7 +26,9 @@ from standfast.redact import redact_value
 
 if TYPE_CHECKING:
     from standfast.journal.author import Author
+    from standfast.journal.resumption import Whose
     from standfast.journal.resumption_folds import Document
+    from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
     from standfast.protocol.json_schema import Finding
     from standfast.protocol.resumption_migration import Around
@@ -107,8 +109,12 @@ def refuse(found: Found) -> None:
         )
 
 
-def _take(tx: Writing, found: Found, root: str, author: Author) -> Document:
+def _take(
+    tx: Writing, found: Found, root: str, author: Author, whose: Whose | None = None
+) -> Document:
     section: Any = redact_value(found.value)
+    if whose is None:  # most are judged before anybody waits for the journal
+        whose = judged(tx.journal, found.file, root, section)
     latest = recorded.latest_checkpoint(tx.execute, found.latest_id)
     if latest is not None:
         section["recovery_state"]["last_checkpoint"] = latest
@@ -116,7 +122,9 @@ def _take(tx: Writing, found: Found, root: str, author: Author) -> Document:
     is_edited_from = found.version == VERSION
     base = without_secrets(found.data) if is_edited_from else None
     know(tx, PREFIX + found.file, found.data, base=base)
-    return recorded.begin(tx, found.file, root, state, author, latest_id=found.latest_id)
+    return recorded.begin(
+        tx, found.file, root, state, author, latest_id=found.latest_id, whose=whose
+    )
 
 
 def _begin(tx: Writing, found: Found, root: str, author: Author) -> Document:
@@ -135,12 +143,19 @@ def _begin(tx: Writing, found: Found, root: str, author: Author) -> Document:
     return recorded.begin(tx, found.file, root, new, author, latest_id=found.latest_id)
 
 
-def take_over(tx: Writing, found: Found, root: str, author: Author) -> bool:
+def whose(journal: Journal, found: Found, root: str) -> Whose:
+    """Who wrote each record of a section that can be taken over; nothing where it cannot be."""
+    if found.version != VERSION or found.findings:
+        return {}
+    return judged(journal, found.file, root, redact_value(found.value))
+
+
+def take_over(tx: Writing, found: Found, root: str, author: Author, by: Whose) -> bool:
     """Take over a valid section that nobody told us of; anything else is left alone."""
     is_known = recorded.find(tx.execute, found.file) is not None
     if is_known or found.version != VERSION or found.findings:
         return False
-    _take(tx, found, root, author)
+    _take(tx, found, root, author, by)
     return True
 
 

@@ -2,10 +2,15 @@
 
 A writer that died in mid-line leaves a torn one. Readers pass over it, and the next writer begins
 a new line first, so that nothing is ever glued to it.
+
+The log lies where every agent can write. So each line of ours ends with a proof, made with a key
+that is kept beside the journal: whoever reads with the key sees lines of ours alone, each once.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,18 +27,56 @@ if TYPE_CHECKING:
 STATUSES = ("ok", "error", "blocked", "skipped")
 NEEDED = ("ts", "run_id", "phase", "lane", "task", "event", "status")  # `-` where there is none
 _TAIL = 256 * 1024
+_KEY, _KEY_BYTES, _NONCE_DIGITS = "log.key", 32, 16
+PROOF = "proof"
 
 
 class Tail(NamedTuple):
-    """The last entries of a log, and how many lines among them could not be read."""
+    """The last entries of a log, and how many lines among them could not be read or are others'."""
 
     entries: tuple[dict[str, Value], ...] = ()
     torn: int = 0
+    foreign: int = 0
 
 
-def append(path: str, entry: Mapping[str, object]) -> None:
+def key(folder: str, *, may_make: bool = False) -> bytes:
+    """The key of the journal in a folder; b"" where there is none, which proves nothing."""
+    path = os.path.join(folder, _KEY)
+    try:
+        found = disk.read_regular(path, limit=_KEY_BYTES)
+    except FileNotFoundError:
+        found = b""
+    if len(found) == _KEY_BYTES or not may_make:
+        return found if len(found) == _KEY_BYTES else b""
+    disk.make_folder(folder)
+    try:
+        disk.create(path, os.urandom(_KEY_BYTES))
+    except FileExistsError:
+        if not disk.read_regular(path, limit=_KEY_BYTES):
+            disk.replace(path, os.urandom(_KEY_BYTES))  # a power cut left it empty
+    return key(folder)
+
+
+def _proof(entry: Mapping[str, object], key: bytes, nonce: str) -> str:
+    said = write_json({name: entry[name] for name in sorted(entry) if name != PROOF})  # type: ignore[misc]  # as it was read or is written
+    return nonce + hmac.new(key, f"{nonce}{said}".encode(), hashlib.sha256).hexdigest()
+
+
+def unproved(entry: Mapping[str, Value]) -> dict[str, Value]:
+    """What an entry says, without the proof that we said it."""
+    return {name: value for name, value in entry.items() if name != PROOF}
+
+
+def _is_ours(entry: Mapping[str, object], key: bytes) -> bool:
+    proof = entry.get(PROOF)
+    if not key or not isinstance(proof, str):
+        return False
+    return hmac.compare_digest(proof.encode(), _proof(entry, key, proof[:_NONCE_DIGITS]).encode())
+
+
+def append(path: str, entry: Mapping[str, object], key: bytes = b"") -> None:
     """Add one entry, durably, in one write: other writers' lines stand whole beside it."""
-    line = f"{_line(entry)}\n".encode()
+    line = f"{_line(entry, key)}\n".encode()
     try:
         _append(path, line)
     except OSError as error:
@@ -67,13 +110,16 @@ def missing_in(entry: Mapping[str, object]) -> list[str]:
     return [name for name in NEEDED if not isinstance(entry.get(name), str)]
 
 
-def _line(entry: Mapping[str, object]) -> str:
+def _line(entry: Mapping[str, object], key: bytes) -> str:
     missing = missing_in(entry)
     if missing:
         raise BadCheckpoint(f"an entry of the run log needs {', '.join(missing)}")
     if entry["status"] not in STATUSES:
         raise BadCheckpoint(f"the status of an entry is one of {', '.join(STATUSES)}")
-    return write_json(redact_value(dict(entry)))  # type: ignore[arg-type]  # checked by writing it
+    said: dict[str, Value] = redact_value(dict(entry))  # type: ignore[assignment]  # checked by writing it
+    if key:
+        said[PROOF] = _proof(said, key, os.urandom(_NONCE_DIGITS // 2).hex())
+    return write_json(said)
 
 
 def _ends_whole(fd: int) -> bool:
@@ -81,8 +127,11 @@ def _ends_whole(fd: int) -> bool:
     return size == 0 or os.pread(fd, 1, size - 1) == b"\n"
 
 
-def tail(path: str, count: int) -> Tail:
-    """The last entries; no log is an empty one. Only the end of a long log is looked at."""
+def tail(path: str, count: int, key: bytes | None = None) -> Tail:
+    """The last entries; no log is an empty one. Only the end of a long log is looked at.
+
+    With a *key* those that it proves; without one all, whoever wrote them.
+    """
     try:
         fd = _open(path)
     except FileNotFoundError:
@@ -92,22 +141,27 @@ def tail(path: str, count: int) -> Tail:
         data = os.pread(fd, _TAIL, start)
     finally:
         os.close(fd)
-    return read_tail(data.partition(b"\n")[2] if start else data, count)
+    return read_tail(data.partition(b"\n")[2] if start else data, count, key)
 
 
-def read_tail(data: bytes, count: int) -> Tail:
+def read_tail(data: bytes, count: int, key: bytes | None = None) -> Tail:
     """The last *count* entries in these bytes; a line that is none is counted, not refused."""
-    entries: list[dict[str, Value]] = []
-    torn = 0
+    entries: dict[object, dict[str, Value]] = {}
+    torn = foreign = 0
     for line in reversed(data.splitlines()):
         if len(entries) == count:
             break
         entry = _entry(line) if line.strip() else None
-        if entry is not None:
-            entries.append(entry)
-        elif line.strip():
-            torn += 1
-    return Tail(tuple(reversed(entries)), torn)
+        if entry is None:
+            torn += bool(line.strip())
+        elif key is None:
+            entries[len(entries)] = entry
+        elif _is_ours(entry, key):
+            foreign += entry[PROOF] in entries  # one of ours that somebody wrote again
+            entries.setdefault(entry[PROOF], entry)
+        else:
+            foreign += 1
+    return Tail(tuple(reversed(entries.values())), torn, foreign)
 
 
 def _entry(line: bytes) -> dict[str, Value] | None:

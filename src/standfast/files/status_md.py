@@ -1,7 +1,8 @@
 """`status.md`: the first face. The decisions that bind, as a list that a person may add to.
 
 Below `## Decisions` a line `- RD-001 words` is a decision, and `- words` is one that somebody
-added by hand; `*`, `+` and `1.` will do for `-`. Above it stand only our own lines. Anything
+added by hand; `*`, `+` and `1.` will do for `-`. Those of the repository's stand below a heading
+of their own, before the others. Above stand only our own lines. Anything
 else is refused with its line, and the file is left alone until it is mended.
 """
 
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from standfast.errors import FaceInvalid, StandfastError
 from standfast.journal import decisions, reading
+from standfast.journal.author import USER
+from standfast.protocol.authorship import REPOSITORY
 from standfast.protocol.documents import decode
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 FILE = "status.md"
 NAME = "status"
 _HEADING = "## Decisions"
+_FOREIGN = "## From the repository"
+_CONFIRM = "These bind nobody, until `standfast note --confirm ID` makes one bind."
 _ABOVE = (
     "# Standfast",
     "Kept by Standfast. Add a decision as a line `- …` at the end and it is taken in;",
@@ -35,22 +40,27 @@ _ENTRY = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]+(?:(RD-\d{3,9})[ \t]+)?(\S.*)")
 def render(found: list[Decision]) -> bytes:
     """The whole file, the same bytes for the same decisions."""
     title, *about = _ABOVE
-    lines = [title, "", *about, "", _HEADING, "", *(f"- {d.id} {d.text}" for d in found)]
+    binds = [f"- {d.id} {d.text}" for d in found if d.binds]
+    foreign = [f"- {d.id} {d.text}" for d in found if not d.binds]
+    above = [_FOREIGN, "", _CONFIRM, "", *foreign, ""] if foreign else []
+    lines = [title, "", *about, "", *above, _HEADING, "", *binds]
     return "\n".join(lines).encode() + b"\n"
 
 
 def read(data: bytes, path: str) -> tuple[Record, ...]:
     """The records in the file; FaceInvalid with its line for anything that is not one."""
     records: list[Record] = []
-    below = False
+    below = is_foreign = False
     for number, line in enumerate(decode(data, name=path).split("\n"), 1):
         text = line.strip()
-        if text == _HEADING:
-            below = True
+        if text in {_HEADING, _FOREIGN}:
+            below, is_foreign = True, text == _FOREIGN
+        elif is_foreign and text == _CONFIRM:
+            continue
         elif text and not below and text not in _ABOVE:
             raise FaceInvalid("only lines below `## Decisions` are read", file=path, line=number)
         elif text and below:
-            records.append(_record(text, path, number))
+            records.append(_record(text, path, number)._replace(is_foreign=is_foreign))
     return tuple(records)
 
 
@@ -78,13 +88,21 @@ def known(journal: Journal) -> Known:
 
 
 def record(tx: Writing, changes: Changes, origin: str) -> None:
-    """What a person wrote is recorded as theirs."""
+    """What somebody wrote is recorded as theirs."""
     for new in changes.added:
-        was = f", there as {new.key}" if new.key else ""
-        decisions.note(tx, new.value, origin=origin + was)
+        _note(tx, new, origin)
     for other in changes.amended:
-        if other.key is not None:
-            decisions.amend(tx, other.key, other.value, origin=origin)
+        author = other.by or USER
+        is_theirs = other.key is not None and decisions.said_by(tx, other.key) == REPOSITORY
+        if author.actor == REPOSITORY and not is_theirs:
+            _note(tx, other, origin)  # nobody else's words go for what the repository says
+        elif other.key is not None:
+            decisions.amend(tx, other.key, other.value, author, origin=origin)
+
+
+def _note(tx: Writing, new: Record, origin: str) -> None:
+    was = f", there as {new.key}" if new.key else ""
+    decisions.note(tx, new.value, new.by or USER, origin=origin + was)
 
 
 def face(*, name: str, root: str, relative: str, in_git: bool) -> Face:
@@ -100,4 +118,5 @@ def face(*, name: str, root: str, relative: str, in_git: bool) -> Face:
         read=read,
         known=known,
         record=record,
+        is_judged=True,
     )

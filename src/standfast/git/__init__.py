@@ -12,15 +12,17 @@ the repository's choice. Submodules are never entered; each is a repository of i
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from standfast import clock, process
+from standfast import filesystems, process, waiting
 from standfast.errors import BadName, GitFailed, NotARepository, TooLarge, UnsafePath, WrongUsage
-from standfast.git import armour, pushing, verbs
+from standfast.git import armour, elsewhere, pushing, shared, special, verbs
 from standfast.git.durable import durable_paths, object_paths, sync_all
 from standfast.git.saying import clean, entries, failure, names
 
@@ -30,8 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Git", "checked_ref", "durable_paths", "entries", "names"]
 
 _INCLUDES_LIMIT = 64
-_YOUNG_S = 60  # younger commits may be somebody's who did not sync them
-_LATELY_NS = 86_400 * 10**9  # what somebody left unsynced before that, the system has written out
+_LAST = 20  # so many commits may be somebody's who did not sync them
 _COMMITTED = re.compile(rb"\[(?:detached HEAD|\S+)(?: \(root-commit\))? ([0-9a-f]{40,64})\] ")
 _LIST = ("config", "--list", "-z", "--show-origin")
 _BLOBS = (":.gitmodules", "HEAD:.gitmodules")
@@ -46,9 +47,18 @@ class Git:
 
     directory: Path
     program: str = "git"
-    timeout_s: float | None = None  # as armour says for each verb
+    timeout_s: float | None = None  # no call takes longer, nor than its verb may
     variables: Mapping[str, str] = field(default_factory=dict, compare=False)  # of armour.GIVEN
     _homes: list[Path] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def at(self, directory: str | Path, **variables: str) -> Git:
+        """The same door elsewhere, with these variables and none of this one's."""
+        return Git(
+            directory=Path(directory),
+            program=self.program,
+            timeout_s=self.timeout_s,
+            variables=variables,
+        )
 
     def read(self, *args: str, stdin: bytes = b"") -> bytes:
         """Run a verb that only looks; it takes no locks and writes nothing, not even the index."""
@@ -69,13 +79,26 @@ class Git:
             self._checked(done)
         return done.status == 0, done.stdout
 
-    def push(self, remote: str, commit: str, ref: str, instead_of: str) -> None:
+    def push_addresses(self, remote: str) -> tuple[str, ...]:
+        """Where a push to *remote* goes, whatever configuration says so; none if there is none."""
+        asked = ("remote", "get-url", "--push", "--all", "--end-of-options", checked_ref(remote))
+        done = self._run(asked, self._settings(), may_lock=False)
+        found = os.fsdecode(done.stdout).split("\n")[:-1] if done.status == 0 else []
+        return tuple(pushing.resolved(each, str(self.directory)) for each in found)
+
+    def push(
+        self, remote: str, commit: str, ref: str, instead_of: str, *, to: Sequence[str]
+    ) -> None:
         """Have *ref* of another repository at a commit, by the user's own keys (pushing.py).
 
-        It must be where it was: at *instead_of*, or nowhere if that is empty.
+        It must be where it was: at *instead_of*, or nowhere if that is empty. *to*: the addresses
+        that the remote must have.
         """
         settings = {**self._settings(), **pushing.SETTINGS}
         pushing.refuse_program(remote, settings)
+        found = self.push_addresses(remote)
+        pushing.refuse_other(found, to, remote)
+        pushing.refuse_inside(found, str(self.directory), str(self.common_directory()))
         lease = f"--force-with-lease={checked_ref(ref)}:{instead_of}"
         what = (checked_ref(remote), f"{commit}:{ref}")
         argv = ("push", *pushing.OPTIONS, lease, "--end-of-options", *what)
@@ -85,7 +108,8 @@ class Git:
             (self.program, *argv),
             cwd=self.directory,
             env={**env, **pushing.variables(os.environ)},
-            timeout_s=pushing.PATIENCE_S,
+            timeout_s=min(pushing.PATIENCE_S, self.timeout_s or math.inf),
+            slow=partial(self._slow, "push"),
         )
         self._checked(done)
 
@@ -197,28 +221,27 @@ class Git:
         if said is None:
             raise GitFailed("git made a commit but did not say which")
         commit = said[1].decode()
-        sync_all(object_paths(self.common_directory(), self._young_objects(commit)))
-        self.make_durable(objects_since_ns=None)
+        if not filesystems.sync(str(self.common_directory())):
+            sync_all(object_paths(self.common_directory(), self._last_objects(commit)))
+            self.make_durable(objects=False)
         return commit
 
-    def _young_objects(self, commit: str) -> list[str]:
-        """What a commit and the young ones before it are made of, whoever wrote it, and when.
+    def _last_objects(self, commit: str) -> list[str]:
+        """What a commit and the last ones before it are made of, whoever wrote it, and when.
 
         Asked by name: there may be thousands of other loose objects.
         """
-        until = f"--before={clock.now_us() // clock.MICROSECONDS - _YOUNG_S}"
-        old = self._text("rev-list", "--first-parent", "--max-count=1", until, commit)
+        skipped = (f"--skip={_LAST}", "--max-count=1")
+        old = self._text("rev-list", "--first-parent", *skipped, commit)
         since = (f"^{old}",) if old else ()
         how = ("--objects", "--no-object-names", "--missing=allow-any")
         return self._text("rev-list", *how, commit, *since).split()
 
-    def make_durable(self, *, objects_since_ns: int | None = 0) -> None:
+    def make_durable(self, *, objects: bool = True) -> None:
         """Sync refs, logs, objects and the git directories themselves; see durable_paths."""
-        own, common = self.git_directory(), self.common_directory()
-        lately_ns = clock.now_us() * 1000 - _LATELY_NS
-        sync_all(
-            durable_paths(own, common, objects_since_ns=objects_since_ns, refs_since_ns=lately_ns)
-        )
+        common = self.common_directory()
+        if not filesystems.sync(str(common)):
+            sync_all(durable_paths(self.git_directory(), common, objects=objects))
 
     # How a call is made.
 
@@ -256,18 +279,34 @@ class Git:
         verb = argv[0]
         if not self.directory.is_dir():
             raise NotARepository("there is no such folder", file=str(self.directory))
+        special.refuse(self.directory)
+        if may_lock:
+            elsewhere.say(self.directory)
         done = process.run(
             (self.program, *argv),
             cwd=self.directory,
-            env=armour.surroundings(os.environ, settings, self.variables, may_lock=may_lock),
+            env=armour.surroundings(os.environ, settings, self.variables, may_lock=may_lock)
+            | self._own_tree(),
             stdin=stdin,
-            timeout_s=verbs.patience_s(verb) if self.timeout_s is None else self.timeout_s,
+            timeout_s=min(verbs.patience_s(verb), self.timeout_s or math.inf),
             output_limit=verbs.output_limit(verb),
             take=take,
+            slow=partial(self._slow, verb),
         )
         if done.truncated:
             raise TooLarge(f"git {verb} printed more than {verbs.output_limit(verb)} bytes")
         return done
+
+    def _slow(self, verb: str, pid: int) -> float:
+        """A call that takes long: something may be in its way, else it is told of."""
+        special.refuse_anywhere(self.directory, pid)
+        waiting.tell(f"`git {verb}` in {self.directory}: {waiting.named([pid])}")
+        return waiting.SELDOM_S
+
+    def _own_tree(self) -> dict[str, str]:
+        """An agent may have called the repository bare: then git is told where its files are."""
+        top = shared.work_tree(self.directory)
+        return {} if top is None else {"GIT_WORK_TREE": str(top)}
 
     def _checked(self, done: process.Finished) -> process.Finished:
         if done.status != 0:
@@ -360,7 +399,8 @@ class Git:
         """
         from standfast.git import standing  # that module is built on this one
 
-        top, home = self.toplevel().resolve(), self.git_directory().resolve()
+        plain = self.at(self.directory)
+        top, home = plain.toplevel().resolve(), self.git_directory().resolve()
         is_own = (top / ".git").resolve() == home or standing.leads_to(top / ".git", home)
         if not is_own or not self.directory.resolve().is_relative_to(top):
             raise UnsafePath(

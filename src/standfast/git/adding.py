@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from standfast import disk
+from standfast import disk, filesystems
 from standfast.errors import GitFailed
 from standfast.git import Git, begun, checked_ref, contents, held, standing
 from standfast.git.begun import Place
@@ -113,7 +113,7 @@ def _go_on(place: Place, own: Path, start: str) -> None:
     _say(own / "commondir", "../..")
     _say(own / "HEAD", f"ref: refs/heads/{place.branch}")
     _say(place.link, f"gitdir: {own}")
-    door = Git(directory=Path(place.path), program=place.git.program)
+    door = place.git.at(place.path)
     _refuse_others(door, place.path)
     _say(own / "locked", place.mark)
     door.write("reset", "--hard", "--quiet")
@@ -152,10 +152,27 @@ def _refuse_others(door: Git, path: str) -> None:
 
 
 def _finish(place: Place) -> None:
-    """Everything but the files is durable, and only then the mark goes."""
+    """Everything is durable, each file of the checkout too, and only then the mark goes."""
     own = begun.own_folder(place)
     if own is None:
         raise GitFailed("git made a worktree, but it is not there", file=place.path)
+    try:
+        _sync(place, own)
+    except OSError as error:
+        raise disk.disk_error(error, place.path) from error
+    try:
+        os.rename(own / "locked", own / begun.WHOLE)
+    except OSError as error:
+        raise disk.disk_error(error, str(own / "locked"), "rename") from error
+    disk.sync_folder(str(own))
+
+
+def _sync(place: Place, own: Path) -> None:
+    """All at once where that is cheaper; worktree and repository may be on two disks."""
+    if not filesystems.sync(place.path):
+        _sync_files(place.path)
+    if filesystems.sync(str(place.common)):
+        return
     sync_all(
         [
             *_needed(own),
@@ -166,11 +183,18 @@ def _finish(place: Place) -> None:
             *_with_folders(place.link, place.common.parent),
         ]
     )
-    try:
-        os.rename(own / "locked", own / begun.WHOLE)
-    except OSError as error:
-        raise disk.disk_error(error, str(own / "locked"), "rename") from error
-    disk.sync_folder(str(own))
+
+
+def _sync_files(top: str) -> None:
+    """Have all of them written out, then wait for each: contents before the names of them."""
+    paths = [
+        Path(folder, name)
+        for folder, _, names in os.walk(top, topdown=False)
+        for name in (*names, "")
+    ]
+    for path in paths:
+        disk.start_writing(str(path))
+    sync_all(paths)
 
 
 def _needed(own: Path) -> list[Path]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast.errors import GitFailed, StandfastError
@@ -54,25 +53,44 @@ def _bring_forward(places: list[Checkout], git: Git, ref: str, old: str, new: st
             forwarding.bring_forward(place)
             whole.append(place)
         _move(places[0].git if places else git, ref, old, new)
-    except (BaseMoved, BaseRefused):
-        for place in places:
-            with suppress(StandfastError):  # the first reason is the one that counts
-                _as_before(place, is_whole=place in whole)
+    except BaseException as error:  # an interrupt too: what stays would pass for a person's edits
+        if _is_moved(git, ref, new):
+            raise  # the next call finishes it from there
+        kept = _taken_back(places, whole)
+        if kept and isinstance(error, StandfastError):
+            words = f"{error.problem}; {forwarding.naming(kept)}"
+            raise BaseRefused(words, file=error.file) from error
         raise
 
 
-def _as_before(place: Checkout, *, is_whole: bool) -> None:
+def _is_moved(git: Git, ref: str, new: str) -> bool:
+    try:
+        return git.resolve(ref) == new
+    except StandfastError:
+        return True  # nobody can tell: it is left as a kill would leave it
+
+
+def _taken_back(places: list[Checkout], whole: list[Checkout]) -> list[str]:
+    kept: list[str] = []
+    for place in places:
+        with suppress(StandfastError, OSError):  # the first reason is the one that counts
+            kept += _as_before(place, is_whole=place in whole)
+    return kept
+
+
+def _as_before(place: Checkout, *, is_whole: bool) -> list[str]:
     """Take back what was written; where a call before this one died, its mark stays."""
-    if is_whole:
-        forwarding.take_back(place)
+    kept = forwarding.take_back(place)
     if is_whole or not place.died:
         holding.unmark(place)
+    return kept
 
 
 def _mend(places: list[Checkout], branch: str) -> None:
     for place in places:
         with suppress(BaseMoved), holding.held(place, branch) as mine:
             forwarding.mend_index(mine)
+            forwarding.clear_room(mine)
 
 
 def _checkouts(git: Git, doors: list[Git], old: str, new: str) -> list[Checkout]:
@@ -84,7 +102,7 @@ def _doors(git: Git, branch: str) -> list[Git]:
     """One to each worktree that has the branch."""
     tops = [each.path for each in standing.listed(git) if each.branch == branch]
     there = [top for top in tops if os.path.lexists(os.path.join(top, ".git"))]
-    return [Git(directory=Path(top), program=git.program) for top in there]
+    return [git.at(top) for top in there]
 
 
 # May it be moved?
@@ -132,7 +150,7 @@ def _settle(git: Git, branch: str, doors: list[Git]) -> None:
     for door in doors:
         forwarding.clear((door.git_directory() / "HEAD.lock",), str(door.directory))
     for door in doors or [git]:
-        door.make_durable(objects_since_ns=None)
+        door.make_durable(objects=False)
 
 
 def _objects(git: Git, old: str, new: str) -> list[str]:

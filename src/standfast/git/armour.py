@@ -74,7 +74,8 @@ LEADING = frozenset(
     }
 )
 
-# What a caller of ours may add: an index of its own, and who signs a commit that nobody made.
+# What a caller of ours may add: an index and a place for files of its own, and who signs a commit
+# that nobody made.
 GIVEN = frozenset(
     {
         "GIT_AUTHOR_DATE",
@@ -84,6 +85,7 @@ GIVEN = frozenset(
         "GIT_COMMITTER_EMAIL",
         "GIT_COMMITTER_NAME",
         "GIT_INDEX_FILE",
+        "GIT_WORK_TREE",
     }
 )
 

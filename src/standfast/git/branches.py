@@ -60,7 +60,7 @@ def delete_merged(git: Git, branch: str, base: str) -> bool:
         return False  # another git is at it
     if at is not None and not _delete(git, branch, at):
         return False
-    git.make_durable(objects_since_ns=None)
+    git.make_durable(objects=False)
     return True
 
 

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from standfast.git import Git
 
 
+_CONVERSIONS = ("filter", "ident", "working-tree-encoding")
+
+
 def paths(git: Git) -> list[str]:
     """Every file that a commit of all of it would take; repositories inside are left out."""
     said = git.read("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
@@ -27,6 +30,12 @@ def filtered(git: Git, files: list[str]) -> list[str]:
     """Those of these files whose contents git would pass through a filter."""
     told = os.fsencode("".join(f"{name}\0" for name in files))
     return read_filtered(git.read("check-attr", "-z", "--stdin", "filter", stdin=told))
+
+
+def converted(git: Git, file: str) -> bool:
+    """Whether a file on disk is other than its blob: its words are in no version of it then."""
+    said = git.read("check-attr", "-z", *_CONVERSIONS, "--", file)
+    return bool(read_filtered(said))
 
 
 def read_filtered(output: bytes) -> list[str]:

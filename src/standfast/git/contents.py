@@ -7,16 +7,18 @@ are not there. All of these can be made again. Anything else is somebody's, and 
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from standfast import disk
-from standfast.git import Git
+from standfast import disk, filesystems, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from standfast.git import Git
+
+_MANY = 8  # files are synced one by one; more of them with all that the disk has
 
 
 def differing(git: Git) -> dict[str, str]:
@@ -32,9 +34,9 @@ def differing(git: Git) -> dict[str, str]:
 
 @contextmanager
 def _index_of_head(git: Git) -> Iterator[Git]:
-    with tempfile.TemporaryDirectory(prefix="standfast-") as scratch:
-        given = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
-        door = Git(directory=git.directory, program=git.program, variables=given)
+    with scratch.folder() as folder:
+        given = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
+        door = git.at(git.directory, **given)
         door.write("read-tree", "HEAD")
         yield door
 
@@ -56,15 +58,24 @@ def restore(git: Git, names: Iterable[str], source: str) -> None:
 
 def sync_files(top: str, names: Iterable[str]) -> None:
     """Make files durable, and the folders on the way to them."""
-    folders = {top}
-    for name in names:
+    listed = list(names)
+    if len(listed) > _MANY and filesystems.sync(top):
+        return
+    for name in listed:
         try:
             fd = disk.open_regular(os.path.join(top, name))
         except OSError:
             pass  # a link, a submodule, or not there: its folder says so
         else:
             disk.sync_and_close(fd)
-        while name := os.path.dirname(name):
+    sync_folders(top, listed)
+
+
+def sync_folders(top: str, names: Iterable[str]) -> None:
+    """Make the names of files durable, and the folders on the way to them."""
+    folders = {top}
+    for name in names:
+        while name := os.path.dirname(name):  # one step up
             folders.add(os.path.join(top, name))
     for folder in sorted(folders, reverse=True):
         if Path(folder).is_dir():

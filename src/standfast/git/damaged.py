@@ -9,11 +9,14 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors import GitFailed, StandfastError
 from standfast.git import Git, standing
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _CHUNK = 1 << 20
 
@@ -38,7 +41,7 @@ def put_right(git: Git, path: str, branch: str, commit: str) -> None:
     standing.clear((own / "index.lock", own / "HEAD.lock", ref.with_name(f"{ref.name}.lock")))
     if standing.read_line(own / "HEAD") != f"ref: refs/heads/{branch}":
         disk.replace(str(own / "HEAD"), f"ref: refs/heads/{branch}\n".encode(), mode=0o644)
-    tree = Git(directory=Path(path), program=git.program)
+    tree = git.at(path)
     if not _has_commit(tree):
         ref.parent.mkdir(parents=True, exist_ok=True)
         disk.replace(str(ref), f"{commit}\n".encode(), mode=0o644)
@@ -57,17 +60,17 @@ def _lacks_objects(tree: Git) -> bool:
     return False
 
 
-def put_aside(git: Git, since_ns: int, aside: str) -> list[str]:
+def put_aside(git: Git, aside: str) -> list[str]:
     """Take objects away that are damaged: git would never write them again while they are there.
 
-    Only files that changed since then are looked at; what is wrong with them is kept *aside*.
+    What is wrong with them is kept *aside*.
     """
     home = git.common_directory() / "objects"
     algorithm = git.object_format()
     found = [
         path
         for path in home.glob("[0-9a-f][0-9a-f]/*")
-        if _is_young(path, since_ns) and not _is_whole(path, algorithm)
+        if not path.name.startswith("tmp_") and not _is_whole(path, algorithm)
     ]
     for path in found:
         disk.make_folder(aside)
@@ -76,19 +79,14 @@ def put_aside(git: Git, since_ns: int, aside: str) -> list[str]:
     return [f"{path.parent.name}{path.name}" for path in found]
 
 
-def _is_young(path: Path, since_ns: int) -> bool:
-    try:
-        return path.lstat().st_ctime_ns >= since_ns and not path.name.startswith("tmp_")
-    except FileNotFoundError:
-        return False
-
-
 def _is_whole(path: Path, algorithm: str) -> bool:
     made, unpack = hashlib.new(algorithm), zlib.decompressobj()
     try:
-        with path.open("rb") as file:
+        with open(disk.open_regular(str(path)), "rb") as file:  # never a pipe: it may be anything
             while chunk := file.read(_CHUNK):
                 made.update(unpack.decompress(chunk))
+    except FileNotFoundError:
+        return True  # somebody packed it meanwhile
     except (OSError, zlib.error):
         return False
     return unpack.eof and made.hexdigest() == f"{path.parent.name}{path.name}"

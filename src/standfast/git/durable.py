@@ -6,7 +6,6 @@ the new names; a commit made by someone else with git's defaults is not synced a
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 from pathlib import Path
@@ -24,21 +23,17 @@ def durable_paths(
     git_directory: Path,
     common_directory: Path,
     *,
-    objects_since_ns: int | None = 0,
-    refs_since_ns: int = 0,
+    objects: bool = True,
 ) -> list[Path]:
     """List what to sync, in the order in which to sync it: contents before the names of them.
 
-    Files of objects, refs and logs are listed if they changed since the given time: there may be
-    thousands of old ones. So are folders of objects, all other folders always. None: no object was
-    made.
+    Where nothing but a whole list will do, because the system cannot sync all at once.
     """
     homes = list(dict.fromkeys((common_directory, git_directory)))
-    objects = common_directory / "objects"
-    paths = [] if objects_since_ns is None else list(_objects(objects, objects_since_ns))
+    paths = list(_objects(common_directory / "objects")) if objects else []
     for home in homes:
         for tree in _TREES:
-            paths += _contents_first(home / tree, refs_since_ns)
+            paths += _contents_first(home / tree)
         paths += sorted(path for path in _children(home) if path.is_file() or path.is_symlink())
     between = (home for home in git_directory.parents if home.is_relative_to(common_directory))
     own = [git_directory, *between, common_directory, common_directory.parent]
@@ -78,40 +73,17 @@ def _sync(path: Path) -> None:
             os.close(fd)
 
 
-def _objects(home: Path, since_ns: int) -> Iterator[Path]:
-    """Also those that git only touched: it found them there, and nobody may have synced them."""
+def _objects(home: Path) -> Iterator[Path]:
     for folder in _children(home):
-        if folder.is_symlink() or not folder.is_dir():
-            continue
-        changed = _changed_in(folder, since_ns)
-        yield from (folder / name for name in changed)
-        if changed or _changed_since(folder, since_ns):
+        if not folder.is_symlink() and folder.is_dir():
+            yield from _children(folder)
             yield folder
     yield home
 
 
-def _changed_in(folder: Path, since_ns: int) -> list[str]:
-    """The names of a folder's files that changed; among thousands, so without a Path for each."""
-    changed = []
-    with os.scandir(folder) as found:
-        for entry in found:
-            with contextlib.suppress(FileNotFoundError):
-                if entry.stat(follow_symlinks=False).st_ctime_ns >= since_ns:
-                    changed.append(entry.name)
-    return sorted(changed)
-
-
-def _changed_since(path: Path, since_ns: int) -> bool:
-    try:
-        return path.lstat().st_ctime_ns >= since_ns
-    except FileNotFoundError:
-        return False
-
-
-def _contents_first(top: Path, since_ns: int) -> Iterator[Path]:
+def _contents_first(top: Path) -> Iterator[Path]:
     for folder, _, names in os.walk(top, topdown=False):
-        files = (Path(folder, name) for name in names)
-        yield from (path for path in files if _changed_since(path, since_ns))
+        yield from (Path(folder, name) for name in names)
         yield Path(folder)
 
 

@@ -1,8 +1,8 @@
 """Bringing the files of a checkout from one commit to a later one; what is a person's stays.
 
-Git itself holds every file against its index. What git ignores is looked at here, because git would
-write over it; and what a call before this one left when it was killed, which has the new contents
-or their beginning: only that is taken away.
+What is changed is refused before anything is done. The new files are written where nobody works
+(room.py) and change places with the old ones (exchanging.py); what they displaced is looked at, and
+if somebody saved in that moment, all of it is taken back (saves.py). So it is after a crash.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.errors import GitFailed
-from standfast.git import Git, contents, entries, held, standing
+from standfast.git import Git, contents, entries, exchanging, held, names, room, saves, standing
 from standfast.git.changes import filtered
 from standfast.git.snapshot import SUBMODULE
 from standfast.lane_errors import BaseRefused
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
-    from standfast.git.held import Held
+    from standfast.git.room import Room
 
 
 _REFUSALS = ("not uptodate", "would be overwritten", "would be removed", "would lose untracked")
@@ -80,6 +80,9 @@ def _refuse(place: Checkout, names: list[str]) -> None:
 def _somebodys(place: Checkout, change: Change, names: Collection[str]) -> str | None:
     """What stands where a new file is to be, in its folders' places or below it; None: nothing."""
     path = os.path.join(place.top, change.name)
+    link = _link_above(place.top, change.name)
+    if link is not None:  # what lies behind it is somewhere else
+        return None if link in names else link
     if _is_folder(path):
         below = (os.path.relpath(each, place.top) for each in _files_below(path))
         return next((name for name in below if name not in names), None)
@@ -92,14 +95,20 @@ def _somebodys(place: Checkout, change: Change, names: Collection[str]) -> str |
     return None if is_fine else above
 
 
+def _link_above(top: str, name: str) -> str | None:
+    parts = name.split("/")
+    above = ("/".join(parts[:count]) for count in range(1, len(parts)))
+    return next((each for each in above if os.path.islink(os.path.join(top, each))), None)
+
+
 def _is_folder(path: str) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _files_below(folder: str) -> Iterator[str]:
-    for at, folders, names in os.walk(folder):
+    for at, folders, files in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(at, name))]
-        yield from (os.path.join(at, name) for name in (*names, *links))
+        yield from (os.path.join(at, name) for name in (*files, *links))
 
 
 def _is_known(place: Checkout, change: Change) -> bool:
@@ -107,11 +116,10 @@ def _is_known(place: Checkout, change: Change) -> bool:
     found = held.look(place.top, change.name)
     if found is None:
         return os.path.isdir(os.path.join(place.top, change.name)) and not change.new
-    if found.blob(place.new) in {change.old, change.new}:
-        return True
-    return bool(
-        (change.new and _may_be_cut(place, found))
-        or (change.old and found.is_all(place.git, f"{place.old}:{change.name}"))
+    return (
+        saves.is_new(place, change, found)
+        or found.blob(place.new) == change.old
+        or bool(change.old and found.is_all(place.git, f"{place.old}:{change.name}"))
     )
 
 
@@ -119,20 +127,79 @@ def _is_known(place: Checkout, change: Change) -> bool:
 
 
 def bring_forward(place: Checkout) -> None:
-    """Write the new files and the new index, durably; the branch is not moved here.
+    """Put the new files in place and write the new index, durably; the branch is not moved here.
 
     What goes through a filter of git is refused: filters of a repository are not run.
     """
     _refuse_filtered(place)
+    settle(place)
+    _refuse_changed(place)
+    staged = _staged(place)
+    at = room.empty(place)
+    _draft(place, at)
+    brought = room.settle(at, place.new)
     try:
-        _write_files(place)
-    except GitFailed as error:
-        if not _is_indexed(place):
-            # One that refuses has looked at everything before it wrote anything.
-            _try_again(place if _is_refusal(error) else place._replace(died=True))
+        exchanging.put_in_place(place, at, brought, staged)
+        _refuse_saved(place, at)
+    except OSError as error:
+        raise disk.disk_error(error, error.filename or place.top) from error
     _complete(place)
-    contents.sync_files(place.top, [each.name for each in place.changes])
+    place.git.ask("update-index", "-q", "--refresh")
+    contents.sync_folders(place.top, [each.name for each in place.changes])
+    contents.sync_folders(at.path, [os.path.join("new", name) for name in brought])
     disk.sync_folder(str(place.git.git_directory()))  # the index, before HEAD says the same
+
+
+def settle(place: Checkout) -> None:
+    """What a call that died had put in place is taken back; saved words are named."""
+    _name_kept(place, take_back(place))
+
+
+def _refuse_changed(place: Checkout) -> None:
+    """Look at what git calls changed before anything is: most who have changed a file are no race.
+
+    What is as the new commit has it may be replaced by that; what is staged as it is stays.
+    """
+    place.git.ask("update-index", "-q", "--refresh")
+    said = {*names(place.git.read("diff-files", "--name-only", "-z"))}
+    there = [each for each in place.changes if each.name in said and _is_there(place, each)]
+    staged = _entries(place) if there else {}
+    theirs = [each for each in there if not _may_go(place, each)]
+    _refuse(place, [e.name for e in theirs if not e.new or staged.get(e.name) != (e.mode, e.new)])
+
+
+def _may_go(place: Checkout, change: Change) -> bool:
+    found = held.look(place.top, change.name)
+    if found is None:
+        return _is_known(place, change)
+    return saves.is_new(place, change, found)
+
+
+def _staged(place: Checkout) -> set[str]:
+    """Of the files that go, those that git has: another of that name is a person's."""
+    if all(each.new for each in place.changes):
+        return set()
+    return {*_entries(place)}
+
+
+def _draft(place: Checkout, at: Room) -> None:
+    """Have git write the new files where nobody works, and the new index."""
+    given = {**place.git.variables, "GIT_WORK_TREE": at.draft}
+    door = place.git.at(place.git.directory, **given)
+    try:
+        door.write("read-tree", "-m", "-u", place.old, place.new)
+    except GitFailed as error:
+        if any(words in error.problem for words in _REFUSALS):
+            raise BaseRefused(error.problem, file=place.top) from error
+        raise
+
+
+def _refuse_saved(place: Checkout, at: Room) -> None:
+    saved = saves.found(place, at)
+    if saved:
+        more = f" and {len(saved) - 1} more" if len(saved) > 1 else ""
+        why = f"somebody saved {saved[0]!r:.200}{more} while the merge was written"
+        raise BaseRefused(f"{why}; the file is as it was saved", file=place.top)
 
 
 def _refuse_filtered(place: Checkout) -> None:
@@ -143,9 +210,45 @@ def _refuse_filtered(place: Checkout) -> None:
         raise BaseRefused(f"{found[0]!r:.200} {why}", file=place.top)
 
 
-def take_back(place: Checkout) -> None:
-    """It does not go forward after all: the files are as the old commit has them."""
-    _undo(place)
+def take_back(place: Checkout) -> list[str]:
+    """It does not go forward after all: the files are as they were; gives where words are kept."""
+    if not room.exists(place):
+        return []
+    at = room.of(place)
+    kept = exchanging.take_back(place, at)
+    contents.sync_folders(place.top, [each.name for each in place.changes])
+    room.drop(at)
+    return kept
+
+
+def finish(place: Checkout) -> bool:
+    """The branch has moved; whether nobody can write into a file that was displaced any more."""
+    if not room.exists(place):
+        return True
+    is_final = saves.are_final(room.of(place))
+    if is_final:
+        room.drop(room.of(place))
+    return is_final
+
+
+def clear_room(place: Checkout) -> None:
+    """What a call left that is over: words that somebody saved meanwhile are kept and named."""
+    if room.exists(place):
+        at = room.of(place)
+        kept = exchanging.clear(place, at)
+        room.drop(at)
+        _name_kept(place, kept)
+
+
+def _name_kept(place: Checkout, kept: list[str]) -> None:
+    if kept:
+        raise BaseRefused(naming(kept), file=place.top)
+
+
+def naming(kept: list[str]) -> str:
+    """What a person is told of words that have lost their place."""
+    said = "what somebody saved while a merge was written is in the file no more"
+    return f"{said}: it is kept in {', '.join(kept)}"
 
 
 def mend_index(place: Checkout) -> None:
@@ -168,40 +271,6 @@ def _entries(place: Checkout) -> dict[str, tuple[str, str]]:
     return {name: (facts[0], facts[1]) for facts, name in rows if name in wanted}
 
 
-def _try_again(place: Checkout) -> None:
-    _undo(place)
-    try:
-        _write_files(place)
-    except GitFailed as error:
-        if not _is_refusal(error):
-            raise  # it was cut off: the next call goes on
-        raise BaseRefused(error.problem, file=place.top) from error
-
-
-def _is_refusal(error: GitFailed) -> bool:
-    return any(words in error.problem for words in _REFUSALS)
-
-
-def _is_indexed(place: Checkout) -> bool:
-    """Whether the index is the new one already: git wrote it after the files, and died."""
-    return _entries(place) == {e.name: (e.mode, e.new) for e in place.changes if e.new}
-
-
-def _write_files(place: Checkout) -> None:
-    place.git.write("read-tree", "-m", "-u", place.old, place.new)
-
-
-def _undo(place: Checkout) -> None:
-    """Git says no: perhaps only to times, or to what a call that was killed had written."""
-    there = [each for each in place.changes if _is_there(place, each)]
-    _refuse(place, [each.name for each in there if not _is_known(place, each)])
-    left = [each for each in there if each.new and not _is_old(place, each)]
-    if left:
-        _unlink(place.top, [each.name for each in left])
-        contents.restore(place.git, [each.name for each in place.changes if each.old], place.old)
-    place.git.ask("update-index", "-q", "--refresh")
-
-
 def _is_there(place: Checkout, change: Change) -> bool:
     is_link = change.mode == SUBMODULE
     return not is_link and os.path.lexists(os.path.join(place.top, change.name))
@@ -222,26 +291,23 @@ def _unlink(top: str, names: Iterable[str]) -> None:
 
 
 def _complete(place: Checkout) -> None:
-    """The index is the new one; after a power cut its files may have been cut off."""
-    said = os.fsdecode(place.git.read("diff-files", "--name-only", "-z")).split("\0")[:-1]
-    wanted = {each.name: each for each in place.changes if each.new and each.mode != SUBMODULE}
-    broken = [name for name in said if name in wanted and _is_cut(place, name)]
+    """A version before this one wrote the files where they are, and may have died in the middle."""
+    if not place.died:
+        return
+    said = {*names(place.git.read("diff-files", "--name-only", "-z"))}
+    wanted = [each for each in place.changes if each.new and each.mode != SUBMODULE]
+    broken = [each.name for each in wanted if each.name in said and _is_cut(place, each)]
     contents.restore(place.git, broken, place.new)
+    contents.sync_files(place.top, broken)
     gone = [each for each in place.changes if not each.new and _is_there(place, each)]
     _unlink(place.top, [each.name for each in gone if _is_old(place, each)])
 
 
-def _is_cut(place: Checkout, name: str) -> bool:
-    if not os.path.lexists(os.path.join(place.top, name)):
+def _is_cut(place: Checkout, change: Change) -> bool:
+    if not os.path.lexists(os.path.join(place.top, change.name)):
         return True
-    found = held.look(place.top, name)
-    return found is not None and _may_be_cut(place, found)
-
-
-def _may_be_cut(place: Checkout, found: Held) -> bool:
-    """The beginning of a new file is a dead call's only where one died: a person shortens files."""
-    compare = found.begins if place.died else found.is_all
-    return compare(place.git, f"{place.new}:{found.name}")
+    found = held.look(place.top, change.name)
+    return found is not None and saves.is_new(place, change, found)
 
 
 def clear(locks: Collection[Path], top: str | None = None) -> None:

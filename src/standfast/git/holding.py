@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from standfast import disk
-from standfast.git import Git, forwarding, standing
+from standfast.errors import BadName, GitFailed
+from standfast.git import forwarding, standing
 from standfast.lane_errors import BaseMoved, BaseRefused
 
 if TYPE_CHECKING:
@@ -37,12 +38,14 @@ def held(place: Checkout, branch: str) -> Iterator[Checkout]:
     try:
         if place.git.branch() != branch:
             raise BaseMoved(f"{branch} is not checked out there any more", file=place.top)
+        died = mark(place)
         _copy(home / "index", copy)
         given = {"GIT_INDEX_FILE": str(copy)}
-        git = Git(directory=place.git.directory, program=place.git.program, variables=given)
-        yield place._replace(git=git, died=mark(place))
+        git = place.git.at(place.git.directory, **given)
+        yield place._replace(git=git, died=died)
         os.rename(copy, home / "index")
-        unmark(place)
+        if forwarding.finish(place):  # else it is looked at once more by the next call
+            unmark(place)
     finally:
         disk.forget(str(copy))
         disk.forget(f"{copy}.lock")
@@ -54,10 +57,22 @@ def held(place: Checkout, branch: str) -> Iterator[Checkout]:
 def mark(place: Checkout) -> bool:
     """Write down what is about to be done; whether that was written down before, and not ended."""
     path, words = _mark(place), f"{place.old} {place.new}"
-    if standing.read_line(path) == words:
+    before = standing.read_line(path)
+    if before == words:
         return True
+    forwarding.clear_room(_marked(place, before or ""))
     disk.replace(str(path), f"{words}\n".encode(), mode=_MODE)
     return False
+
+
+def _marked(place: Checkout, words: str) -> Checkout:
+    """The checkout as another call meant to bring it forward."""
+    old, _, new = words.partition(" ")
+    try:
+        changes = forwarding.changes(place.git, old, new)
+    except (GitFailed, BadName):  # then nothing tells whose the files are, and all are kept
+        return place._replace(changes=[])
+    return place._replace(old=old, new=new, changes=changes)
 
 
 def unmark(place: Checkout) -> None:

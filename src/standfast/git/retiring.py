@@ -48,7 +48,7 @@ def _no_linked_one(git: Git, top: str) -> str | None:
 
 
 def _retire(git: Git, top: str, own: Path, ours: Mapping[str, Sequence[int]]) -> str | None:
-    door = Git(directory=Path(top), program=git.program)
+    door = git.at(top)
     before = _facts(door, top)
     lock = standing.read_line(own / "locked")
     reason = _why_not(door, own, top, lock)

@@ -66,7 +66,7 @@ def commit(git: Git, taken: Snapshot, words: str, at_s: int, parents: Iterable[s
         for who in ("AUTHOR", "COMMITTER")
         for what, said in (("NAME", _WHO), ("EMAIL", _MAIL), ("DATE", moment))
     }
-    door = Git(directory=git.directory, program=git.program, variables=variables)
+    door = git.at(git.directory, **variables)
     above = list(dict.fromkeys(each for each in (taken.head, *parents) if each is not None))
     trees = {tree_of(git, each) for each in above[:1]}
     if taken.staged not in {taken.tree, *trees}:
@@ -190,7 +190,7 @@ def _batch(git: Git, paths: list[str]) -> list[str]:
 
 def _with_index(git: Git, path: Path) -> Git:
     given = {"GIT_INDEX_FILE": str(path)}
-    return Git(directory=git.directory, program=git.program, variables=given)
+    return git.at(git.directory, **given)
 
 
 def _tree(door: Git, files: Mapping[str, tuple[str, str]]) -> str:

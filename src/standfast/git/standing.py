@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk, process
 from standfast.errors import GitFailed, NotARepository, TooLarge, UnsafePath
-from standfast.git import Git
+from standfast.git import elsewhere, shared
+from standfast.waiting import Wait, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
+
+    from standfast.git import Git
 
 _UNFINISHED = {
     "MERGE_HEAD": "a merge",
@@ -40,7 +43,13 @@ class Listed(NamedTuple):
 
 def listed(git: Git) -> list[Listed]:
     """Every worktree of the repository, the main one first."""
-    return list(read_list(os.fsdecode(git.read("worktree", "list", "--porcelain", "-z"))))
+    found = list(read_list(os.fsdecode(git.read("worktree", "list", "--porcelain", "-z"))))
+    common = git.common_directory()
+    if found[0].is_bare and shared.is_called_bare(common):
+        head = (read_line(common / "HEAD") or "").removeprefix("ref: ")
+        branch = head.removeprefix(_HEADS) if head.startswith(_HEADS) else None
+        found[0] = Listed(os.path.realpath(common.parent), branch, is_main=True)
+    return found
 
 
 def refuse_elsewhere(git: Git) -> None:
@@ -54,7 +63,7 @@ def refuse_elsewhere(git: Git) -> None:
     main = listed(git)[0]
     if main.is_bare:
         return
-    if _top(Git(directory=Path(main.path), program=git.program)) != main.path:
+    if _top(git.at(main.path)) != main.path:
         raise UnsafePath(
             "lanes cannot be made here: git does not say where the main worktree's files are",
             file=main.path,
@@ -135,7 +144,7 @@ def staged(git: Git, own: Path, head: str | None) -> str | None:
     if head is None or not os.path.lexists(own / "index"):
         return None
     given = {"GIT_INDEX_FILE": str(own / "index")}
-    door = Git(directory=git.directory, program=git.program, variables=given)
+    door = git.at(git.directory, **given)
     said = door.read("diff-index", "--cached", "--name-only", "-z", head)
     return os.fsdecode(said.split(b"\0")[0]) if said else None
 
@@ -173,17 +182,19 @@ def clear(paths: Collection[Path], folder: str | None = None) -> str | None:
     looks and nobody is there.
     """
     deadline = time.monotonic() + _PATIENCE_S
+    told = Wait(lambda: f"git to end: {_who(min(map(str, paths)), folder)}")
     seen: dict[str, tuple[int, int]] = {}
     while found := {str(path): at for path in paths if (at := disk.identity(str(path)))}:
         left = [
-            path for path, at in found.items() if seen.get(path) == at and not _users(path, folder)
+            path
+            for path, at in found.items()
+            if seen.get(path) == at and not (_users(path, folder) or elsewhere.may_have(path))
         ]
         sweep(left)
         if not left and time.monotonic() > deadline:
-            path = min(found)
-            who = ", ".join(map(str, _users(path, folder))) or "unknown"
-            return f"process {who} has {path}"
+            return _who(min(found), folder)
         seen = found
+        told.look()
         time.sleep(_LOOK_AGAIN_S)
     return None
 
@@ -191,9 +202,17 @@ def clear(paths: Collection[Path], folder: str | None = None) -> str | None:
 def gone(look: Callable[[], list[int]]) -> list[int]:
     """Wait until nobody is there any more; gives who stays."""
     deadline = time.monotonic() + _PATIENCE_S
+    told = Wait(lambda: f"git to end: {named(look())}")
     while (there := look()) and time.monotonic() <= deadline:
+        told.look()
         time.sleep(_LOOK_AGAIN_S)
     return there
+
+
+def _who(path: str, folder: str | None) -> str:
+    if not _users(path, folder) and elsewhere.may_have(path):
+        return f"somebody outside this container may be at work: {path}"
+    return f"{named(_users(path, folder))} has {path}"
 
 
 def _users(path: str, folder: str | None) -> list[int]:

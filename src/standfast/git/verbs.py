@@ -152,7 +152,7 @@ NEVER_INSIDE = frozenset(
 # write files, objects or history, and how much of these there is, is the repository's choice.
 PROMPT = frozenset({"config", "rev-parse", "symbolic-ref", "version"})
 PROMPT_S = 60.0
-PATIENCE_S = 6 * 3600.0
+PATIENCE_S = 3600.0
 
 # Verbs that print a line for every file, commit or ref: a million names must fit.
 LISTING = frozenset(

@@ -2,7 +2,6 @@
 
 from standfast.git.adding import add
 from standfast.git.damaged import can_be_read, put_aside, put_right
-from standfast.git.mending import mend
 from standfast.git.retiring import remove
 from standfast.git.standing import Listed, listed, locks, read_list, sweep, unfinished
 
@@ -12,7 +11,6 @@ __all__ = [
     "can_be_read",
     "listed",
     "locks",
-    "mend",
     "put_aside",
     "put_right",
     "read_list",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock
 from standfast.errors import BadName, NothingFound
+from standfast.journal import identity
 from standfast.journal.author import USER, Author
 from standfast.protocol import checkpoints as rules
 from standfast.redact import redact
@@ -131,10 +132,23 @@ def current(
         )
     except NothingFound:
         return []
-    found = [Kept(_key(str(key)), json.loads(value), seq, at) for key, value, seq, at in rows]
+    found = [
+        Kept(_key(str(key)), _here(journal, json.loads(value)), seq, at)
+        for key, value, seq, at in rows
+    ]
     return [
         kept for kept in found if phase in (None, kept.key.phase) and lane in (None, kept.key.lane)
     ]
+
+
+def _here(journal: Journal, record: Record) -> Record:
+    """The record as it was written; its repository may have been moved since."""
+    paths = {
+        name: identity.here(journal, path)
+        for name in ("worktree_path", "log_path")
+        if isinstance(path := record.get(name), str)
+    }
+    return {**record, **paths}
 
 
 def latest(

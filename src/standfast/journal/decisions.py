@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from standfast.errors import TooLarge, WrongUsage
+from standfast.errors import NothingFound, TooLarge, WrongUsage
 from standfast.journal.author import USER, Author
-from standfast.protocol.text import printable
+from standfast.protocol.authorship import REPOSITORY
+from standfast.protocol.text import one_line, printable
 from standfast.redact import redact
 
 TYPE_CHECKING = False
@@ -44,6 +45,30 @@ def note(
     return decision
 
 
-def amend(tx: Writing, decision: str, text: str, *, origin: str) -> None:
-    """Give a decision other words."""
-    tx.append("decision.amended", {"id": decision, "text": clean(text)}, origin=origin)
+def amend(tx: Writing, decision: str, text: str, author: Author = USER, *, origin: str) -> None:
+    """Give a decision other words: whoever wrote them stands for it now."""
+    payload = {"id": decision, "text": clean(text)}
+    if said_by(tx, decision) != author.actor:
+        payload["by"] = author.actor
+    tx.append("decision.amended", payload, author, origin=origin)
+
+
+def said_by(tx: Writing, decision: str) -> str | None:
+    """Who stands for a decision; None where there is none of this id."""
+    rows = tx.execute("SELECT actor FROM decisions WHERE id = ?", (decision,))
+    return str(rows[0][0]) if rows else None
+
+
+def confirm(tx: Writing, decision: str, author: Author = USER) -> None:
+    """What a repository says becomes the user's own word, and binds."""
+    by = said_by(tx, decision)
+    if by is None:
+        named = one_line(decision, 40)
+        remedy = "See `standfast status --all`."
+        raise NothingFound(f"there is no decision `{named}`", remedy=remedy)
+    if by != REPOSITORY:
+        raise WrongUsage(
+            f"{decision} is not the repository's: it binds already",
+            remedy="See `standfast status --all` for those that do not.",
+        )
+    tx.append("decision.confirmed", {"id": decision}, author)

@@ -45,12 +45,22 @@ def decision_noted(connection: apsw.Connection, event: Row) -> None:
 
 
 def decision_amended(connection: apsw.Connection, event: Row) -> None:
-    """A person gave a decision other words; the words before stay in its first event."""
+    """Somebody gave a decision other words; the words before stay in its first event."""
     connection.execute(
-        "UPDATE decisions SET text = ?1 ->> 'text', seq = ?2 WHERE id = ?1 ->> 'id'",
+        "UPDATE decisions SET text = ?1 ->> 'text', seq = ?2,"
+        " actor = ifnull(?1 ->> 'by', actor) WHERE id = ?1 ->> 'id'",
         (event[9], event[0]),
     )
     _remember_wording(connection, event[9])
+
+
+def decision_confirmed(connection: apsw.Connection, event: Row) -> None:
+    """The user stands for what a repository says."""
+    connection.execute(
+        "UPDATE decisions SET actor = ?2, origin = NULL"
+        " WHERE id = ?1 ->> 'id' AND actor = 'repository'",
+        (event[9], event[5]),
+    )
 
 
 def _remember_wording(connection: apsw.Connection, payload: str) -> None:
@@ -145,6 +155,7 @@ def events_dropped(connection: apsw.Connection, event: Row) -> None:
 FOLDS: Mapping[str, Fold] = {
     "decision.noted": decision_noted,
     "decision.amended": decision_amended,
+    "decision.confirmed": decision_confirmed,
     "cell.set": _cell("?1 ->> 'key'", "?1 -> 'value'"),
     "lease.taken": lease_taken,
     "output.launched": output_counted,

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 from standfast.errors import NothingFound
 from standfast.journal import checkpoints as recorded
-from standfast.journal import reading, rollbacks
+from standfast.journal import identity, reading, rollbacks
 from standfast.journal.author import Author
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_spec, lane_steps
 from standfast.protocol.lane_steps import Mark, Standing, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
@@ -38,6 +39,23 @@ SELECT value FROM cells AS lane WHERE key >= 'lane:' AND key < 'lane;' AND NOT E
                        AND 'checkpoint:' || substr(lane.key, 6) || '0')))
 ORDER BY seq
 """
+# The newest base that a lane of the run began with; the newest commit that a merge of ours made.
+_BEGUN_AT = """
+SELECT value ->> 'base_sha' FROM cells WHERE key >= ? AND key < ? AND key LIKE '%/before_lane_start'
+AND value ->> 'base_branch' = ? AND seq > ? ORDER BY seq DESC LIMIT 1
+"""
+_MERGED_AS = """
+SELECT merge.value ->> '$.facts.new' FROM cells AS merge JOIN cells AS landed
+ON landed.key = 'checkpoint:' || substr(merge.key, 11, length(merge.key) - 16) || '/pre_pr'
+WHERE merge.key >= 'lane.step:' AND merge.key < 'lane.step;' AND merge.key LIKE '%/merge'
+AND merge.value ->> '$.facts.base' = ? AND merge.seq > ? AND landed.seq > merge.seq
+AND landed.value ->> 'status' = 'complete' ORDER BY merge.seq DESC LIMIT 1
+"""
+_ACCEPTED = """
+SELECT value ->> '$.facts.base', seq FROM cells WHERE key >= ? AND key < ? AND key LIKE '%/base'
+AND value ->> '$.facts.branch' = ? ORDER BY seq DESC LIMIT 1
+"""
+_FIRST = "SELECT min(seq) FROM cells WHERE key >= ? AND key < ?"
 ANY = "SELECT 1 FROM cells WHERE key >= 'lane:' AND key < 'lane;' LIMIT 1"
 
 
@@ -71,7 +89,7 @@ def find(journal: Journal, names: Sequence[str]) -> Spec | None:
         found = reading.cell(journal, f"lane:{'/'.join(names)}")
     except NothingFound:
         return None
-    return None if found is None else lane_spec.read(found[0])
+    return None if found is None else _spec(journal, found[0])
 
 
 def every(journal: Journal) -> list[Spec]:
@@ -79,13 +97,38 @@ def every(journal: Journal) -> list[Spec]:
     rows = journal.query(
         "SELECT value FROM cells WHERE key >= 'lane:' AND key < 'lane;' ORDER BY seq"
     )
-    return [lane_spec.read(json.loads(str(row[0]))) for row in rows]
+    return [_spec(journal, json.loads(str(row[0]))) for row in rows]
+
+
+def _spec(journal: Journal, said: Mapping[str, Any]) -> Spec:
+    """A lane as it was told; its repository may have been moved since."""
+    spec = lane_spec.read(said)
+    return spec._replace(worktree=identity.here(journal, spec.worktree))
+
+
+def original_of(journal: Journal, run_id: str, names: Iterable[Sequence[str]]) -> str | None:
+    """Where the repository is that a run, or any of its lanes, was begun in, if this is a copy."""
+    cells = [f"run:{run_id}", *(f"lane:{'/'.join((run_id, *name))}" for name in names)]
+    found = (identity.original_of(journal, cell) for cell in cells)
+    return next((path for path in found if path is not None), None)
+
+
+def of_run(journal: Journal, run_id: str) -> list[Spec]:
+    """Every lane of one run."""
+    try:
+        rows = journal.query(
+            "SELECT value FROM cells WHERE key >= ? AND key < ? ORDER BY seq",
+            (f"lane:{run_id}/", f"lane:{run_id}0"),  # `0` follows `/`
+        )
+    except NothingFound:
+        return []
+    return [_spec(journal, json.loads(str(row[0]))) for row in rows]
 
 
 def unfinished(journal: Journal) -> list[Spec]:
     """Every lane that may not be done; those that are cost next to nothing, however many."""
     rows = journal.query(_OPEN, (lane_steps.RETIRE,))
-    return [lane_spec.read(json.loads(str(row[0]))) for row in rows]
+    return [_spec(journal, json.loads(str(row[0]))) for row in rows]
 
 
 def standing(journal: Journal, spec: Spec) -> Standing:
@@ -141,3 +184,29 @@ def last_seq(journal: Journal, names: Sequence[str]) -> int:
         (f"lane.step:{lane}/", f"lane.step:{lane}0", f"checkpoint:{lane}/", f"checkpoint:{lane}0"),
     )
     return int(found[0][0] or 0)
+
+
+def known_bases(journal: Journal, spec: Spec) -> list[str]:
+    """Commits that the base of a lane must hold: what its run began with, and merges since.
+
+    A person's word that the base is as it should be counts for all that was before it.
+    """
+    run = f"checkpoint:{spec.run_id}"
+    accepted, seq = _word_of_person(journal, spec)
+    begun = journal.query(_BEGUN_AT, (f"{run}/", f"{run}0", spec.base, seq))
+    first = journal.query(_FIRST, (f"{run}/", f"{run}0"))
+    since = max(seq, int(first[0][0] or 0))
+    merged = journal.query(_MERGED_AS, (spec.base, since))
+    rows = [*begun, *merged, (accepted,)]
+    return [str(row[0]) for row in rows if row[0]]
+
+
+def accepted(journal: Journal, spec: Spec) -> str:
+    """The base that a person has called as it should be, if one has."""
+    return _word_of_person(journal, spec)[0]
+
+
+def _word_of_person(journal: Journal, spec: Spec) -> tuple[str, int]:
+    run = f"lane.step:{spec.run_id}"
+    found = journal.query(_ACCEPTED, (f"{run}/", f"{run}0", spec.base))
+    return (str(found[0][0]), int(found[0][1])) if found else ("", 0)

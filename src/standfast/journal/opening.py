@@ -5,13 +5,23 @@ from __future__ import annotations
 import os
 
 from standfast import disk
-from standfast.errors import JournalDamaged, JournalFromTheFuture, NotAJournal, NothingFound
+from standfast.errors import (
+    JournalDamaged,
+    JournalFromTheFuture,
+    JournalGone,
+    NotAJournal,
+    NothingFound,
+    StandfastError,
+)
 from standfast.journal import damage, database, schema
 from standfast.journal.heads import LAST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import apsw
+
+ID = "-id"  # beside the journal's folder: what is left where somebody takes the folder away
+LARGEST_ID = 256 * 1024
 
 
 def open_existing(path: str, *, checkpoint: bool) -> apsw.Connection:
@@ -22,11 +32,38 @@ def open_existing(path: str, *, checkpoint: bool) -> apsw.Connection:
         damage.refuse(folder)
         if checkpoint and (mirrored := _mirrored(folder)):
             raise JournalDamaged(f"it is gone; its mirror holds {mirrored} events", file=path)
-        raise NothingFound("nothing has been recorded here yet", file=folder)
+        raise _absent(folder)
     connection = _connect(path, checkpoint=checkpoint)
     if is_unfinished(connection):  # a crash while it was being made: nothing was promised
-        raise NothingFound("nothing has been recorded here yet", file=folder)
+        connection.close()
+        raise _absent(folder)
     return connection
+
+
+def _absent(folder: str) -> NothingFound | JournalGone:
+    """An id without a journal is a loss; without one nothing was ever recorded."""
+    if not os.path.lexists(f"{folder}{ID}"):
+        return NothingFound("nothing has been recorded here yet", file=folder)
+    from standfast.journal import identity
+
+    return identity.gone(folder)
+
+
+def id_of(folder: str) -> bytes:
+    """The id file as it is; empty where there is none, or nothing that can be read."""
+    try:
+        return disk.read_regular(f"{folder}{ID}", limit=LARGEST_ID)
+    except OSError as error:
+        if disk.is_passing(error):  # too many open files, say: the journal is not gone
+            raise disk.disk_error(error, f"{folder}{ID}", "read") from error
+        return b""
+    except StandfastError:
+        return b""
+
+
+def is_at_home(folder: str, known: bytes) -> bool:
+    """Whether the id file says that this is its home; an odd path, spelled otherwise, is not."""
+    return b"\nhome %b\n" % os.fsencode(os.path.dirname(folder)) in known
 
 
 def open_or_create(path: str, *, checkpoint: bool) -> apsw.Connection:
@@ -36,6 +73,10 @@ def open_or_create(path: str, *, checkpoint: bool) -> apsw.Connection:
         disk.create(path, b"")
     connection = _connect(path, checkpoint=checkpoint)
     if is_unfinished(connection):
+        if os.path.lexists(f"{folder}{ID}"):
+            from standfast.journal import identity
+
+            identity.mark_gone(folder)
         database.prepare(connection, wal=database.wal_is_safe(folder))
     if is_old(connection):
         migrate(connection)

@@ -53,6 +53,15 @@ def find(start: str, *, state_home: str) -> Place:
     return _outside(here, state_home)
 
 
+def is_checkout(place: Place, root: str) -> bool:
+    """Whether a folder that a journal names is of its repository: it may have been delivered."""
+    if not os.path.isdir(root):
+        return False
+    if not place.in_git:
+        return os.path.realpath(root) == place.root
+    return find(root, state_home=os.sep).folder == place.folder
+
+
 def git_dir(start: str) -> str | None:
     """The git directory of the checkout that *start* is in: a linked worktree has its own."""
     for directory in _upwards(os.path.realpath(start)):

@@ -10,6 +10,7 @@ import apsw
 from standfast import clock
 from standfast.errors import JournalDamaged
 from standfast.journal import database
+from standfast.protocol.authorship import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +58,7 @@ class Event(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A decision that binds, in its present words."""
+    """A decision in its present words."""
 
     id: str
     text: str
@@ -65,6 +66,11 @@ class Decision(NamedTuple):
     subdir: str
     origin: str | None
     at: int
+
+    @property
+    def binds(self) -> bool:
+        """What a repository says binds nobody."""
+        return self.actor != REPOSITORY
 
 
 class Filter(NamedTuple):
@@ -141,7 +147,7 @@ def last_events(journal: Journal, wanted: Filter, count: int) -> list[Event]:
 
 
 def decisions(journal: Journal, *, subdir: str = "") -> list[Decision]:
-    """Every decision that binds in *subdir* (all of them by default), in order of their ids."""
+    """Every decision in *subdir* (all of them by default), in order of their ids."""
     condition, values = below(subdir) if subdir else ("true", [])
     rows = _rows(
         journal,

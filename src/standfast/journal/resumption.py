@@ -14,8 +14,10 @@ from standfast.journal import decisions
 from standfast.journal.author import USER
 from standfast.journal.resumption_folds import CELLS, Document, Pending, advance, read
 from standfast.protocol import ids
+from standfast.protocol.authorship import REPOSITORY
 from standfast.protocol.json_schema import shown
 from standfast.protocol.quality_gates import missing
+from standfast.protocol.resumption_labels import DECISIONS, labels
 from standfast.protocol.resumption_logs import next_iteration
 from standfast.protocol.resumption_triggers import (
     CrossPhaseDecision,
@@ -27,16 +29,17 @@ from standfast.protocol.text import one_line
 from standfast.protocol.trigger_values import write_state, write_trigger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from standfast.journal.author import Author
     from standfast.journal.writing import Writing
     from standfast.protocol.json_schema import Fault
     from standfast.protocol.quality_gates import Scores
     from standfast.protocol.resumption import Resumption
-    from standfast.protocol.resumption_records import Woven
+    from standfast.protocol.resumption_records import Path, Woven
     from standfast.protocol.resumption_triggers import Trigger
 
+    Whose = Mapping[Path, Author]
     Ask = Callable[[str, tuple[str | int, ...]], list[tuple[Any, ...]]]
 
 _ALL = "SELECT key, value, at, seq FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"
@@ -70,16 +73,24 @@ def begin(
     *,
     latest_id: str | None = None,
     origin: str | None = None,
+    whose: Whose | None = None,
 ) -> Document:
     """Take a section over as it is; the decisions in it become the journal's, and the reverse.
 
+    *whose* says who wrote each record of it; where nobody judged that, all of it is the author's.
     Where ids of the journal are taken already, each side goes on with its own for what is past:
     both hold the same decisions afterwards, so that the next id is the same again.
     """
     earlier = _decided(tx)
     log = resumption.section["decision_log"]
-    decided = [_record(tx, file, _said(entry), author, origin, entry["id"]) for entry in log]
+    by = whose or {}
+    decided = []
+    for entry in log:
+        who = by.get((DECISIONS, entry["id"]), author)
+        decided.append(_record(tx, file, _said(entry), who, origin, entry["id"]))
     payload = {"file": file, "root": root, **write_state(resumption), "decided": decided}
+    if foreign := foreign_in(by):
+        payload["foreign"] = foreign
     tx.append("resumption.begun", {**payload, "latest_id": latest_id}, author, origin=origin)
     document = known(tx.execute, file)
     for decision in earlier:
@@ -87,8 +98,15 @@ def begin(
     return document
 
 
+def foreign_in(whose: Whose) -> list[str]:
+    """The fields among these records that the repository wrote."""
+    return labels(path for path, author in whose.items() if author.actor == REPOSITORY)
+
+
 def _decided(tx: Writing) -> list[str]:
-    return [str(row[0]) for row in tx.execute("SELECT id FROM decisions ORDER BY number")]
+    """Those that bind: what a repository says is copied into no other document."""
+    sql = "SELECT id FROM decisions WHERE actor <> 'repository' ORDER BY number"
+    return [str(row[0]) for row in tx.execute(sql)]
 
 
 def _said(entry: dict[str, Any]) -> Decision:
@@ -114,26 +132,38 @@ def _record(
     return decisions.note(tx, words, author, origin=origin, more=more)
 
 
-def fire(tx: Writing, file: str, trigger: Trigger, author: Author) -> Document:
-    """Apply a trigger: refused with nothing recorded, or recorded and applied."""
+def fire(
+    tx: Writing, file: str, trigger: Trigger, author: Author, said: Iterable[str] = ()
+) -> Document:
+    """Apply a trigger: refused with nothing recorded, or recorded and applied.
+
+    *said* are the fields that somebody named: they are theirs from now on, whatever they say.
+    """
     before = known(tx.execute, file)
     advance(before, trigger, clock.now_us())  # refused before anything is recorded
-    said = getattr(trigger, "decision_log", None)
+    made = getattr(trigger, "decision_log", None)
     decision = None
-    if isinstance(said, Decision):
+    if isinstance(made, Decision):
         if isinstance(trigger, GateIteration):
             gate = trigger.quality_trajectory.gate
-            said = said._replace(gate=gate, iteration=next_iteration(before.section, gate))
-        decision = _record(tx, file, said, author, None)
-    return _append(tx, file, trigger, author, decision)
+            made = made._replace(gate=gate, iteration=next_iteration(before.section, gate))
+        decision = _record(tx, file, made, author, None)
+    return _append(tx, file, trigger, author, decision, sorted(before.foreign & {*said}))
 
 
 def _append(
-    tx: Writing, file: str, trigger: Trigger, author: Author, decision: str | None = None
+    tx: Writing,
+    file: str,
+    trigger: Trigger,
+    author: Author,
+    decision: str | None = None,
+    said: Sequence[str] = (),
 ) -> Document:
     payload: dict[str, object] = {"file": file, "trigger": write_trigger(trigger)}
     if decision is not None:
         payload["decision"] = decision
+    if said:
+        payload["said"] = said
     tx.append("resumption.triggered", payload, author)
     return known(tx.execute, file)
 
@@ -174,18 +204,39 @@ def latest_checkpoint(ask: Ask, named: str | None) -> str | None:
     return ids.format_id("CP", int(rows[0][0])) if rows else None
 
 
-def adopt(tx: Writing, before: Document, woven: Woven, latest_id: str | None, origin: str) -> None:
-    """Take over what an edit of the file changed, and the decisions in it as the journal's."""
+def adopt(
+    tx: Writing,
+    before: Document,
+    woven: Woven,
+    latest_id: str | None,
+    origin: str,
+    whose: Whose,
+    decided_by: Mapping[tuple[str, str], Author],
+) -> None:
+    """Take over what an edit of the file changed, and the decisions in it as the journal's.
+
+    *whose* are the records that it changed; its decisions are known by their words and reasons.
+    """
     new = woven.section
     changed = {name: new[name] for name in new if new[name] != before.section[name]}
-    file = before.file
-    decided = [_record(tx, file, _said(entry), USER, origin, entry["id"])
-               for entry in woven.decisions]  # fmt: skip
+    file, author = before.file, _one_of(whose)
+    decided = []
+    for entry in woven.decisions:
+        by = decided_by.get((entry["decision"], entry["rationale"]), author)
+        decided.append(_record(tx, file, _said(entry), by, origin, entry["id"]))
     if changed or latest_id != before.latest_id:
         payload: dict[str, object] = {"file": file, "section": changed, "decided": decided}
         if latest_id != before.latest_id:
             payload["latest_id"] = latest_id
-        tx.append("resumption.adopted", payload, USER, origin=origin)
+        if foreign := foreign_in(whose):
+            payload["foreign"] = foreign
+        tx.append("resumption.adopted", payload, author, origin=origin)
+
+
+def _one_of(whose: Whose) -> Author:
+    """Who stands for an edit of several: the user, if any of it is theirs."""
+    by = {author.actor: author for author in whose.values()}
+    return by.get(USER.actor) or next(iter(by.values()), USER)
 
 
 def pass_over(tx: Writing, *, file: str, left: Sequence[Fault], said: object, origin: str) -> None:
@@ -214,7 +265,9 @@ def lags(ask: Ask) -> bool:
     lacking = """
         SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'
           AND value ->> '$.section.recovery_state.workflow_status' IN ('ACTIVE', 'PAUSED')
-          AND json_array_length(value, '$.decided') < (SELECT count(*) FROM decisions) LIMIT 1"""
+          AND (SELECT count(*) FROM json_each(cells.value, '$.decided') AS each
+               JOIN decisions ON decisions.id = each.value WHERE actor <> 'repository')
+            < (SELECT count(*) FROM decisions WHERE actor <> 'repository') LIMIT 1"""
     from standfast.journal import compactions  # as above
 
     return bool(ask(lacking, ())) or compactions.lags(ask)

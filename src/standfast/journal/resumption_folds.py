@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from standfast.errors import StandfastError
 from standfast.protocol.quality_gates import read_scores
 from standfast.protocol.resumption import Resumption, apply
+from standfast.protocol.resumption_labels import still
 from standfast.protocol.resumption_triggers import (
     Compaction,
     CompactionEvent,
@@ -54,6 +55,7 @@ class Document(NamedTuple):
     pending: Pending | None = None
     at: int = 0
     seq: int = 0
+    foreign: frozenset[str] = frozenset()  # fields that the repository wrote, and nobody since
 
     @property
     def section(self) -> dict[str, Any]:
@@ -99,6 +101,7 @@ def begun(connection: apsw.Connection, event: Row) -> None:
         tuple(payload["decided"]),
         payload.get("latest_id"),
         _phase_began(resumption, event[1]),
+        foreign=frozenset(payload.get("foreign", ())),
     )
     _keep(connection, document, event)
 
@@ -119,7 +122,8 @@ def changed(connection: apsw.Connection, event: Row) -> None:
         after = _CHANGES[event[7]](before, payload, event[1])
     except StandfastError:
         return
-    _keep(connection, after, event)
+    kept = still(before.foreign - {*payload.get("said", ())}, before.section, after.section)
+    _keep(connection, after._replace(foreign=kept | {*payload.get("foreign", ())}), event)
 
 
 def _triggered(before: Document, payload: Mapping[str, Any], at: int) -> Document:
@@ -186,6 +190,8 @@ def _write(document: Document) -> str:
         gate, iteration, scores = document.pending
         said = {name: str(score) for name, score in scores.items()}
         value["pending"] = {"gate": gate, "iteration": iteration, "scores": said}
+    if document.foreign:
+        value["foreign"] = sorted(document.foreign)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -203,4 +209,5 @@ def read(key: str, value: str, at: int, seq: int) -> Document:
         pending=pending and Pending(**{**pending, "scores": read_scores(pending["scores"])}),
         at=at,
         seq=seq,
+        foreign=frozenset(found.get("foreign", ())),
     )

@@ -15,7 +15,13 @@ import os
 import apsw
 
 from standfast import clock, disk
-from standfast.errors import BadDocument, JournalUnwritable, StandfastError
+from standfast.errors import (
+    BadDocument,
+    JournalDamaged,
+    JournalGone,
+    JournalUnwritable,
+    StandfastError,
+)
 from standfast.journal import database, folds, opening
 from standfast.journal.author import USER, Author, check
 from standfast.journal.heads import Heads
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from standfast.journal.writing import Writing
+    from standfast.protocol.identity import Identity
 
 FILE = "journal.db"
 MIRROR_EVERY = 1024
@@ -38,7 +45,12 @@ class Journal:
     """One repository's journal, open in one thread of one process."""
 
     def __init__(
-        self, folder: str, *, lock_timeout_s: float | None = 10.0, checkpoint: bool = True
+        self,
+        folder: str,
+        *,
+        lock_timeout_s: float | None = 10.0,
+        checkpoint: bool = True,
+        known: bytes = b"",
     ) -> None:
         self.folder = folder
         self.path = os.path.join(folder, FILE)
@@ -50,6 +62,9 @@ class Journal:
         self._left = 0
         self._heads = Heads()
         self._unmirrored = 0
+        self._known = known  # the line of its id, once it has one
+        self._is_at_home = False
+        self._identity: Identity | None = None
         self._names: set[tuple[str | None, ...]] = set()  # those that were checked before
 
     @property
@@ -64,6 +79,7 @@ class Journal:
             self.abandon()
         if self._connection is None:
             file = disk.identity(self.path)  # before: if it is another by then, it is opened anew
+            said = self._id()
             try:
                 found = opening.open_existing(self.path, checkpoint=self._checkpoint)
             except apsw.Error as error:
@@ -73,6 +89,7 @@ class Journal:
                 found = self.enter()
                 self.leave()
             self._connection, self._file = found, file
+            self._know(said)
         return self._connection
 
     def _is_in_place(self) -> bool:
@@ -113,6 +130,34 @@ class Journal:
         self.mirror_if_due()
         return seq
 
+    @property
+    def identity(self) -> Identity:
+        """Whose journal it is, and where it was before."""
+        if self._identity is None:
+            from standfast.journal import identity
+
+            self._identity = identity.look(self.folder)
+        return self._identity
+
+    def another(self) -> Journal:
+        """The same journal for another thread: it will not take one that came since for it."""
+        return Journal(self.folder, lock_timeout_s=self.lock_timeout_s, known=self._known)
+
+    def make(self) -> None:
+        """Have it stand, with an id; nothing is recorded but what was lost before it."""
+        try:
+            self.enter()
+        finally:
+            self.leave()
+
+    def make_if_gone(self) -> None:
+        """Where it was taken away, recording goes on in a new one, which begins with that."""
+        if not self.exists and os.path.lexists(f"{self.folder}{opening.ID}"):
+            try:
+                self.make()
+            except JournalDamaged:
+                pass  # its mirror is left: whoever goes on is told
+
     def writing(self) -> Writing:
         """A transaction for facts that belong together: all of them are kept, or none."""
         from standfast.journal.writing import Writing
@@ -131,19 +176,53 @@ class Journal:
         if self._connection is not None:
             # A repair holds the same lock for longer than this: it cannot have been in between.
             if clock.monotonic_ns() - self._left < _MOMENT_NS or self._is_in_place():
-                return self._connection
-            self.abandon()
+                if self._is_at_home:
+                    return self._connection
+            else:
+                self.abandon()
         try:
-            self._connection = opening.open_or_create(self.path, checkpoint=self._checkpoint)
-            self._file = disk.identity(self.path)
+            return self._open_to_write()
         except BaseException as error:
+            self.abandon()
             self.leave()
             if isinstance(error, apsw.Error):
                 raise database.translate(error, self.path) from error
             if isinstance(error, OSError):
                 raise write_refused(error, self.folder) from error
             raise
+
+    def _open_to_write(self) -> apsw.Connection:
+        """Open or make it; from here on it has an id, and is at home here."""
+        if self._known and not os.path.lexists(self.path):
+            raise self._taken_away()
+        if self._connection is None:
+            self._connection = opening.open_or_create(self.path, checkpoint=self._checkpoint)
+            self._file = disk.identity(self.path)
+        found = self._id()
+        if not opening.is_at_home(self.folder, found):
+            from standfast.journal import identity  # once in a journal's life, and when it moves
+
+            identity.settle(self, self._connection)
+            self._known, self._identity = b"", None  # a copy has another from here on
+            found = self._id()
+        self._know(found)
+        self._is_at_home = True
         return self._connection
+
+    def _id(self) -> bytes:
+        """The id file; going on in another journal would do everything twice."""
+        found = opening.id_of(self.folder)
+        if self._known and found.partition(b"\n")[0] != self._known:
+            raise self._taken_away()
+        return found
+
+    def _know(self, found: bytes) -> None:
+        line = found.partition(b"\n")[0]
+        self._known = line if line.startswith(b"journal ") else b""
+
+    def _taken_away(self) -> JournalGone:
+        words = "the journal was taken away while this command was at work"
+        return JournalGone(words, file=self.folder)
 
     def leave(self) -> None:
         """Let the next writer in."""
@@ -191,6 +270,7 @@ class Journal:
     def abandon(self) -> None:
         """Throw the connection away; the next use opens and reads anew."""
         connection, self._connection = self._connection, None
+        self._is_at_home = False
         self.forget()
         if connection is not None:
             connection.close(True)  # noqa: FBT003  # apsw: close even where it reports errors

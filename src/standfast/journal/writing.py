@@ -28,6 +28,11 @@ class Writing:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
+    @property
+    def journal(self) -> Journal:
+        """What is written into."""
+        return self._journal
+
     def __enter__(self) -> Self:
         self._journal.refuse_nested()
         self._at = clock.now_us()

@@ -18,22 +18,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast.errors import ProgramMissing, ProgramTimedOut, TooLarge, UnsafePath, WrongUsage
+from standfast.process.ending import MARK, end_tree, leave, ours, stay_if_left, surrounded_by
 from standfast.process.identity import (
-    PROC,
     Identity,
     Liveness,
-    Sighting,
     has_begun,
     identify,
     liveness,
     lock_holders,
-    look,
+    sees_everyone,
     send,
 )
-from standfast.process.workers import called_with, descendants, having_open, programs_in, working_in
+from standfast.process.workers import (
+    called_with,
+    descendants,
+    has_open,
+    having_open,
+    programs_in,
+    working_in,
+)
 
 if TYPE_CHECKING:
-    import selectors
     import subprocess
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -44,12 +49,15 @@ __all__ = [
     "called_with",
     "descendants",
     "find_program",
+    "has_open",
     "having_open",
     "identify",
+    "leave",
     "liveness",
     "lock_holders",
     "programs_in",
     "run",
+    "sees_everyone",
     "send",
     "surrounded_by",
     "uninterrupted",
@@ -57,11 +65,9 @@ __all__ = [
 ]
 
 OUTPUT_LIMIT = 16 * 1024 * 1024
-GRACE_S = 1.0
+SLOW_S = 3.0  # who waits longer is told for what
 
 _CHUNK = 64 * 1024
-_LOOK_AGAIN_S = 0.01
-_MARK = "_STANDFAST_RUN"
 
 
 # Running a program to its end.
@@ -87,32 +93,38 @@ def run(
     timeout_s: float,
     output_limit: int = OUTPUT_LIMIT,
     take: Callable[[bytes], object] | None = None,
+    slow: Callable[[int], float] | None = None,
 ) -> Finished:
     """Run a program to its end, without a shell, keeping *output_limit* bytes of each stream.
 
     What it prints is handed to *take* piece by piece instead, where that is given: it can be more
-    than memory holds. When the time is up, or the wait is interrupted, or *take* raises, it and
-    everything it started are ended.
+    than memory holds. *slow* is called with its number once it has run for a while, and says after
+    how many seconds it wants to be called again. When the time is up, or the wait is interrupted,
+    or *take* or *slow* raises, it and everything it started are ended.
     """
     if isinstance(argv, str) or not argv:
         raise WrongUsage("a program and its arguments are given as a list")
-    deadline = time.monotonic() + timeout_s
-    surroundings = dict(os.environ if env is None else env) | {_MARK: os.urandom(16).hex()}
-    interrupts: list[int] = []
+    surroundings = dict(os.environ if env is None else env) | {MARK: os.urandom(16).hex()}
+    mark = f"{MARK}={surroundings[MARK]}".encode()
+    interrupts: list[Callable[[], object]] = []
     with _interrupts_wait(interrupts):
         child = _start(argv, cwd=cwd, env=surroundings)
+        ours[child.pid] = mark
     try:
         _pass_on(interrupts)
         out, err = _Capture(output_limit, take), _Capture(min(output_limit, OUTPUT_LIMIT))
-        _converse(child, stdin, (out, err), deadline=deadline)
-        child.wait(max(0.0, deadline - time.monotonic()))
+        patience = _Patience(child.pid, timeout_s, slow)
+        _converse(child, stdin, (out, err), patience)
+        _see_off(child, patience)
     except BaseException as error:
-        _end_tree(child, f"{_MARK}={surroundings[_MARK]}".encode())
-        if _is_timeout(error):
+        end_tree(child, mark)
+        if isinstance(error, TimeoutError):
             raise ProgramTimedOut(f"{argv[0]} did not end within {timeout_s:g} s") from None
         raise
     finally:
+        ours.pop(child.pid, None)
         _close_pipes(child)
+        stay_if_left()
     return Finished(
         argv=tuple(argv),
         status=child.returncode,
@@ -122,35 +134,39 @@ def run(
     )
 
 
+_INTERRUPTS = (signals.SIGINT, signals.SIGTERM, signals.SIGHUP)
+
+
 @contextlib.contextmanager
-def _interrupts_wait(told: list[int]) -> Iterator[None]:
+def _interrupts_wait(told: list[Callable[[], object]]) -> Iterator[None]:
     """Between a program's start and our hold on it an interrupt would leave it to itself."""
-    ours = signals.default_int_handler
-    is_ours = signals.getsignal(signals.SIGINT) is ours  # who ignores it has said so
+    before = {number: signals.getsignal(number) for number in _INTERRUPTS}
+    heeded = {number: act for number, act in before.items() if callable(act)}  # ignored: said so
     try:
-        if is_ours:
-            signals.signal(signals.SIGINT, lambda number, _: told.append(number))
+        for number, act in heeded.items():
+            signals.signal(number, lambda *_, number=number, act=act: told.append(
+                lambda: act(number, None)))  # fmt: skip
     except ValueError:
-        is_ours = False  # only the main thread is interrupted
+        heeded = {}  # only the main thread is interrupted
     try:
         yield
     finally:
-        if is_ours:
-            signals.signal(signals.SIGINT, ours)
+        for number, act in heeded.items():
+            signals.signal(number, act)
 
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
     """What is begun and taken note of in here is known to whoever is interrupted, which waits."""
-    interrupts: list[int] = []
+    interrupts: list[Callable[[], object]] = []
     with _interrupts_wait(interrupts):
         yield
     _pass_on(interrupts)
 
 
-def _pass_on(interrupts: list[int]) -> None:
-    if interrupts:
-        raise KeyboardInterrupt
+def _pass_on(interrupts: list[Callable[[], object]]) -> None:
+    for each in interrupts[:1]:
+        each()
 
 
 def find_program(name: str, path: str | None) -> str:
@@ -221,8 +237,7 @@ def _converse(
     child: subprocess.Popen[bytes],
     stdin: bytes,
     sinks: tuple[_Capture, _Capture],
-    *,
-    deadline: float,
+    patience: _Patience,
 ) -> None:
     """Feed the child and read both its streams to their end, or raise TimeoutError."""
     import selectors  # importing this module stays cheap
@@ -236,7 +251,7 @@ def _converse(
                 event = selectors.EVENT_WRITE if sink is None else selectors.EVENT_READ
                 selector.register(pipe, event, sink)
         while selector.get_map():
-            for key, _ in _ready(selector, deadline):
+            for key, _ in selector.select(patience.left_s()):
                 if key.data is None:
                     unsent = _feed(key.fd, unsent)
                     more = bool(unsent)
@@ -247,13 +262,34 @@ def _converse(
                     key.fileobj.close()  # type: ignore[union-attr]  # a pipe, never a bare number
 
 
-def _ready(
-    selector: selectors.BaseSelector, deadline: float
-) -> list[tuple[selectors.SelectorKey, int]]:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return selector.select(left)
+class _Patience:
+    """How long a program may still take, and when somebody is to be told that it takes long."""
+
+    def __init__(self, pid: int, timeout_s: float, slow: Callable[[int], float] | None) -> None:
+        self._pid, self._slow = pid, slow
+        self._until = time.monotonic() + timeout_s
+        self._told = time.monotonic() + SLOW_S if slow else self._until
+
+    def left_s(self) -> float:
+        """How long to wait now; TimeoutError where its time is up."""
+        now = time.monotonic()
+        if now >= self._until:
+            raise TimeoutError
+        if self._slow is not None and now >= self._told:
+            self._told = now + self._slow(self._pid)
+        return max(0.0, min(self._until, self._told) - now)
+
+
+def _see_off(child: subprocess.Popen[bytes], patience: _Patience) -> None:
+    """Wait for its end: it may have closed both streams long before."""
+    import subprocess  # importing this module stays cheap
+
+    while True:
+        try:
+            child.wait(patience.left_s())
+        except subprocess.TimeoutExpired:
+            continue
+        return
 
 
 def _feed(fd: int, unsent: memoryview) -> memoryview:
@@ -275,81 +311,7 @@ def _read_some(fd: int, sink: _Capture) -> bool:
     return bool(chunk)
 
 
-def _is_timeout(error: BaseException) -> bool:
-    import subprocess  # importing this module stays cheap
-
-    return isinstance(error, TimeoutError | subprocess.TimeoutExpired)
-
-
 def _close_pipes(child: subprocess.Popen[bytes]) -> None:
     for pipe in (child.stdin, child.stdout, child.stderr):
         if pipe is not None:
             pipe.close()
-
-
-# Ending what was started. The child is not reaped before the last signal, so that its pid, which
-# is also its group's, cannot have become somebody else's.
-
-
-def _end_tree(child: subprocess.Popen[bytes], mark: bytes) -> None:
-    """Ask the tree to end, then end it; what left the group is found by its environment."""
-    _signal_tree(child.pid, mark, signals.SIGTERM)
-    give_up = time.monotonic() + GRACE_S
-    while time.monotonic() < give_up and _tree_lives(child.pid, mark):
-        time.sleep(_LOOK_AGAIN_S)
-    give_up = time.monotonic() + GRACE_S
-    while True:
-        _signal_tree(child.pid, mark, signals.SIGKILL)
-        if time.monotonic() >= give_up or not _tree_lives(child.pid, mark):
-            break
-        time.sleep(_LOOK_AGAIN_S)
-    _reap(child)
-
-
-def _reap(child: subprocess.Popen[bytes]) -> None:
-    import subprocess  # importing this module stays cheap
-
-    with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the kernel: nobody can help
-        child.wait(GRACE_S)
-
-
-def _signal_tree(group: int, mark: bytes, signal: signals.Signals) -> None:
-    with contextlib.suppress(OSError):
-        os.killpg(group, signal)
-    for pid in _strays(group, mark):
-        identity = identify(pid)
-        if identity is not None and mark in _environment(pid):
-            send(identity, signal)
-
-
-def surrounded_by(variable: bytes) -> list[int]:
-    """The processes that have `NAME=value` in their environment; none where nobody can be asked."""
-    return [pid for pid, _ in _members(-1, variable)]
-
-
-def _tree_lives(group: int, mark: bytes) -> bool:
-    if not (PROC / "self").is_dir():
-        return True  # nobody to ask: wait the whole grace, then kill
-    return any(True for _ in _members(group, mark))
-
-
-def _strays(group: int, mark: bytes) -> list[int]:
-    return [pid for pid, seen in _members(group, mark) if seen.group != group]
-
-
-def _members(group: int, mark: bytes) -> Iterator[tuple[int, Sighting]]:
-    if not PROC.is_dir():
-        return
-    for pid in [int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit()]:
-        seen = look(pid)
-        if not isinstance(seen, Sighting) or seen.is_over:
-            continue
-        if seen.group == group or mark in _environment(pid):
-            yield pid, seen
-
-
-def _environment(pid: int) -> list[bytes]:
-    try:
-        return (PROC / str(pid) / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return []

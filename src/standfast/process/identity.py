@@ -32,6 +32,7 @@ _READ_LIMIT = 64 * 1024
 _FIELD = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 PID = re.compile(r"[1-9][0-9]{0,9}")
 _FORKED_ONLY = 0x40  # Linux's flag of a process that has not called exec
+_FIRST_NAMESPACE = "4026531836"  # what Linux calls the one that sees all others
 _RANDOM_NODE = 1 << 40  # set by uuid.getnode when it found no card and drew a number
 
 
@@ -195,6 +196,18 @@ def pid_namespace(link: Path = PROC / "self/ns/pid") -> str:
         return str(link.stat().st_ino)
     except OSError:
         return "none"
+
+
+def sees_everyone() -> bool:
+    """Whether every process of this machine has a number here: not within a container."""
+    return pid_namespace() in ("none", _FIRST_NAMESPACE) and _is_own_proc()
+
+
+def _is_own_proc() -> bool:
+    try:
+        return (PROC / "self").readlink() == Path(str(os.getpid()))
+    except OSError:
+        return True  # there is none, as there are no namespaces
 
 
 def boot_id(file: Path = BOOT_ID_FILE) -> str:

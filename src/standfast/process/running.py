@@ -11,7 +11,8 @@ import tempfile
 from typing import TYPE_CHECKING, Self
 
 from standfast.errors import WrongUsage
-from standfast.process import _MARK, _end_tree, _not_started, find_program
+from standfast.process import _not_started, find_program
+from standfast.process.ending import MARK, end_trees, ours
 
 if TYPE_CHECKING:
     import subprocess
@@ -35,20 +36,24 @@ class Running:
         env: Mapping[str, str],
         stdin: bytes = b"",
         keep_open: Sequence[int] = (),
+        mark: str = "",
     ) -> Self:
-        """Start a program without a shell; the files in *keep_open* stay open in its whole tree."""
+        """Start a program without a shell; the files in *keep_open* stay open in its whole tree.
+
+        Everything it starts has the *mark* in its environment: whoever knows it finds them.
+        """
         import subprocess  # importing this module stays cheap
 
         if not argv or any("\0" in argument for argument in argv):
             raise WrongUsage("a program and its arguments are given as a list, without NUL")
         program = find_program(argv[0], env.get("PATH"))
-        mark = os.urandom(16).hex()
+        mark = mark or new_mark()
         given, said = _unnamed(stdin), _unnamed(b"")
         try:
             child = subprocess.Popen(
                 [program, *argv[1:]],
                 cwd=cwd,
-                env={**env, _MARK: mark},
+                env={**env, MARK: mark},
                 stdin=given,
                 stdout=said,
                 stderr=said,
@@ -60,6 +65,7 @@ class Running:
             raise _not_started(error, argv[0], cwd) from error
         finally:
             os.close(given)
+        ours[child.pid] = variable(mark)
         return cls(child, said, mark)
 
     def status(self) -> int | None:
@@ -79,13 +85,30 @@ class Running:
 
     def end(self) -> None:
         """End it and everything it started; nothing more can be asked then."""
-        _end_tree(self._child, f"{_MARK}={self._mark}".encode())
-        self.let_go()
+        end_all([self])
 
     def let_go(self) -> None:
         """It has ended, and what it started may live on; nothing more can be asked then."""
         self._child.wait()
+        ours.pop(self._child.pid, None)
         os.close(self._said)
+
+
+def end_all(running: Sequence[Running]) -> None:
+    """End these and everything they started, at once."""
+    end_trees([(each._child, variable(each._mark)) for each in running])  # noqa: SLF001  # this module's own
+    for each in running:
+        each.let_go()
+
+
+def new_mark() -> str:
+    """A mark that nobody else has."""
+    return os.urandom(16).hex()
+
+
+def variable(mark: str) -> bytes:
+    """How a mark stands in the environment."""
+    return f"{MARK}={mark}".encode()
 
 
 def _unnamed(data: bytes) -> int:

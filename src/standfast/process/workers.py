@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,21 +13,50 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
 def working_in(folder: str | Path) -> list[int]:
     """The processes whose current folder is there or below, as far as the system shows it.
 
     Not this one and those that it was called by: a shell may call us where it stands.
     """
-    top, ours = os.path.realpath(folder), set(_line())
+    top, ours = os.path.realpath(folder), set(line())
     found = []
     for pid in _pids():
         try:
             where = os.readlink(PROC / str(pid) / "cwd")
         except OSError:
             continue
-        if pid not in ours and (where == top or where.startswith(f"{top}{os.sep}")):
+        if pid not in ours and (
+            where == top or where.startswith(f"{top}{os.sep}") or _stands_in(pid, top)
+        ):
             found.append(pid)
     return found
+
+
+def _stands_in(pid: int, top: str) -> bool:
+    """The same for one in another mount namespace, where the folder goes by another name."""
+    try:
+        if os.readlink(PROC / str(pid) / "ns/mnt") == os.readlink(PROC / "self/ns/mnt"):
+            return False
+        wanted = os.stat(top)
+        at = os.open(PROC / str(pid) / "cwd", _FOLDER)
+    except OSError:
+        return False
+    try:
+        while not os.path.samestat(os.fstat(at), wanted):
+            above = os.open("..", _FOLDER, dir_fd=at)
+            is_top = os.path.samestat(os.fstat(at), os.fstat(above))
+            os.close(at)
+            at = above
+            if is_top:
+                return False
+    except OSError:
+        return False
+    finally:
+        os.close(at)
+    return True
 
 
 def programs_in(name: str, folder: str | Path) -> list[int]:
@@ -39,6 +69,27 @@ def _program(pid: int) -> str:
         return (PROC / str(pid) / "comm").read_text("utf-8", "replace").removesuffix("\n")
     except OSError:
         return ""
+
+
+def command_of(pid: int) -> str:
+    """What a process was called as, or "" where nobody can say; it may hold secrets."""
+    try:
+        said = (PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return ""
+    return said.rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace") or _program(pid)
+
+
+def since_of(pid: int) -> str:
+    """When a process began, in local time, or "" where nobody can say."""
+    try:
+        seen = read_proc_stat(text_of(PROC / str(pid) / "stat"))
+        if seen is None:
+            return ""
+        age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - int(seen.start) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, AttributeError):
+        return ""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time.time() - age_s))
 
 
 def called_with(argument: str) -> list[int]:
@@ -63,6 +114,16 @@ def having_open(path: str | Path) -> list[int]:
     return [pid for pid in _pids() if _has_open(pid, facts)]
 
 
+def has_open(pid: int, path: str | Path) -> bool:
+    """Whether a process has this very file open; where nobody can be asked, it may."""
+    if not (PROC / "self").is_dir():
+        return True
+    try:
+        return _has_open(pid, Path(path).lstat())
+    except OSError:
+        return False
+
+
 def _has_open(pid: int, facts: os.stat_result) -> bool:
     try:
         with os.scandir(PROC / str(pid) / "fd") as entries:
@@ -85,7 +146,7 @@ def _pids() -> list[int]:
         return []
 
 
-def _line() -> list[int]:
+def line() -> list[int]:
     """This process, its parent, and so on upwards."""
     found, pid = [], os.getpid()
     while pid > 0 and pid not in found:

@@ -89,6 +89,10 @@ def attempt_of(name: str, attempt: int) -> str:
     return key(name if attempt == 1 else f"{name}#{attempt}")
 
 
+_FROM_OUTSIDE = (1, 2, 9, 15)  # HUP, INT, KILL, TERM: others a program brings on itself
+_SHELLS = (128 + 9, 128 + 15)  # how a shell tells of a command of its own
+
+
 class Ended(NamedTuple):
     """How an effect ended."""
 
@@ -106,3 +110,13 @@ class Ended(NamedTuple):
     def is_ok(self) -> bool:
         """Whether it said of itself that it did its work."""
         return self.how == "exited" and self.status == 0
+
+
+def is_killed(ended: Ended) -> bool:
+    """Whether somebody's signal ended it, such as one of a system without memory left.
+
+    A fault of the program's own (a segment that is not its, an assertion) is its failure.
+    """
+    if ended.how == "signal":
+        return -ended.status in _FROM_OUTSIDE
+    return ended.how == "exited" and ended.status in _SHELLS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast.protocol import gate_scores, outputs, quality_gates
-from standfast.protocol.text import one_line
+from standfast.protocol.text import one_line, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,6 +23,7 @@ def prompt(
     failures: Sequence[str],
     paths: Iterable[str],
     findings: Sequence[str] = (),
+    torn: Iterable[tuple[str, Sequence[str], Sequence[str]]] = (),
 ) -> str:
     """The task, where it is to be done, what went wrong before, and what must be written."""
     parts = [task.prompt.strip(), _place(spec, task), _owned(spec)]
@@ -32,8 +33,24 @@ def prompt(
     if findings:
         told = "\n\n".join(findings)
         parts.append(f"The work was judged, and has to be better before it lands.\n{told}")
+    parts += [_torn(*each) for each in torn]
     parts += [outputs.paragraph(path) for path in paths]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _torn(ref: str, restored: Sequence[str], blank: Sequence[str]) -> str:
+    """What a power cut did to the files of the run before this one, name by name."""
+    parts = ["The power failed while an earlier run of this task was at work here."]
+    if restored:
+        told = "\n".join(f"- {printable(each)}" for each in restored)
+        parts.append(
+            "These files were empty or cut off afterwards, and are as committed again. What that\n"
+            f"run had changed in them has to be done once more (what was left is in {ref}):\n{told}"
+        )
+    if blank:
+        told = "\n".join(f"- {printable(each)}" for each in blank)
+        parts.append(f"These new files hold nothing, and may have lost what they held:\n{told}")
+    return "\n".join(parts)
 
 
 def gate_prompt(spec: Spec, gate: Gate, path: str, error: str = "") -> str:

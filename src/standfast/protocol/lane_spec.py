@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FF, NO_FF, PR, NONE = "ff", "no-ff", "pr", "none"
 MERGES = (FF, NO_FF, PR, NONE)
+ALWAYS, STRICT, NEVER = "always", "strict", "never"
+RETESTS = (ALWAYS, STRICT, NEVER)  # whether a lane is tested again on a base that moved
 TIERS = {"critical": stages.CRITICAL, "optional": stages.SOFT}
 MOST_RETRIES = 20
 MOST_TASKS = 100
@@ -84,6 +86,7 @@ class Spec(NamedTuple):
     port_base: int = 0  # the first of the ports that are its own; 0 is none
     gates: tuple[Gate, ...] = ()
     owns: tuple[str, ...] = ()  # patterns of the files that are its own; none is all
+    retest: str = ALWAYS  # of RETESTS
 
     @property
     def names(self) -> tuple[str, str, str]:

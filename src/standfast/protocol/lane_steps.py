@@ -24,14 +24,20 @@ PARKED, REVISE = "parked", "revise"  # an agent waits for a limit; a gate sends 
 ENDED = "ended"  # by somebody: what comes next is its next run
 GOES_ON = (BEGUN, PARKED, ENDED)  # an agent that has a session goes on in it
 SETUP, TESTS, REBASE, MERGE, PR, RETIRE = "setup", "tests", "rebase", "merge", "pr", "retire"
+RETEST = "retest"  # of what will land, on a base that moved
+BASE, CONFIG = "base", "config"  # a person's word about the base; settings that lanes share
+RED, BLOCKED = "red", "blocked"  # a retest that is to be looked into; one that a person must
+MOVED = "moved"  # a merge whose base somebody moved meanwhile
 ONCE_MORE = "once_more"  # tests that are run on what was committed under the ones before
 TOLD_AS = "told_as"  # what a gate is known by in the resumption section
+KILLED = "killed twice from outside, which says nothing of the work"  # tests, or a setup
+NOT_RETESTED = "not tested again on what it landed on, as it was asked"
 UNCHANGED = "no agent changed anything"
 LOG_ENTRIES = 5
 LONGEST_ERROR, LONGEST_ENTRY, MOST_TOLD = 2000, 500, 60
 
 # Which stage a step leads to: a rollback to an earlier one makes it as if it had never been.
-_LEADS_TO = {REBASE: cp.PRE_PR, MERGE: cp.PRE_PR, PR: cp.PRE_PR, RETIRE: cp.PRE_PR}
+_LEADS_TO = dict.fromkeys((REBASE, RETEST, MERGE, PR, RETIRE), cp.PRE_PR)
 _GATES = "gate-"
 _ORDER = (cp.BEFORE, cp.STARTED, cp.TESTED, cp.PRE_PR)
 
@@ -139,10 +145,22 @@ def remark(lane: Standing) -> str:
     stays, outside = said.get("stays") if lane.spec.merge != NONE else "", said.get("outside")
     words = (
         UNCHANGED if is_unchanged(lane) else "",
+        flaky(lane),
+        _changed(lane),
         f"its worktree stays, {stays}" if stays else "",
         outside_said(outside or ""),
     )
     return "; ".join(filter(None, words))
+
+
+def flaky(lane: Standing) -> str:
+    """What is said of tests that were red on what landed, and green when they were repeated."""
+    return lane.steps[RETEST].facts.get("flaky", "") if RETEST in lane.steps else ""
+
+
+def _changed(lane: Standing) -> str:
+    keys = lane.steps[CONFIG].facts.get("changed", "") if CONFIG in lane.steps else ""
+    return f"git's shared settings were changed meanwhile: {keys}" if keys else ""
 
 
 def outside_said(names: str) -> str:
@@ -163,6 +181,7 @@ class Do(StrEnum):
     JUDGE = "have its quality judged"
     BLOCK = "say what a gate asks for"
     PARK = "wait for the end of a limit"
+    RETEST = "test what will land"
     LAND = "merge it, or ask for that"
     RETIRE = "put the worktree away"
     NOTHING = "nothing: it is done"
@@ -188,7 +207,8 @@ def decide(lane: Standing, *, asked: bool = False, now_us: int | None = None) ->
     if not _is_tested(lane):
         return _next_work(lane, asked=asked, now_us=now_us)
     if not lane.is_at(cp.PRE_PR, cp.COMPLETE):
-        return _next_gate(lane, asked=asked, now_us=now_us) or Next(Do.LAND)
+        gate = _next_gate(lane, asked=asked, now_us=now_us)
+        return gate or _next_retest(lane, asked=asked) or Next(Do.LAND)
     return Next(Do.NOTHING if RETIRE in lane.steps else Do.RETIRE)
 
 
@@ -201,7 +221,7 @@ def _is_tested(lane: Standing) -> bool:
 
 
 def _is_work(step: str) -> bool:
-    return step not in _LEADS_TO and step != SETUP and not step.startswith(_GATES)
+    return step not in (*_LEADS_TO, SETUP, BASE, CONFIG) and not step.startswith(_GATES)
 
 
 def _next_setup(lane: Standing, *, asked: bool) -> Next | None:
@@ -209,8 +229,9 @@ def _next_setup(lane: Standing, *, asked: bool) -> Next | None:
     setup = lane.steps.get(SETUP)
     if not lane.spec.is_prepared or (setup is not None and setup.state == OK):
         return None
-    if setup is not None and setup.state == FAILED:
-        return Next(Do.AGAIN if asked else Do.FAIL, step=SETUP)
+    if setup is not None and setup.state in (FAILED, BLOCKED):
+        stuck = Do.FAIL if setup.state == FAILED else Do.BLOCK
+        return Next(Do.AGAIN if asked else stuck, step=SETUP)
     return Next(Do.PREPARE_TREE, step=SETUP)
 
 
@@ -225,6 +246,18 @@ def _next_gate(lane: Standing, *, asked: bool, now_us: int | None) -> Next | Non
             gate, step, tested, asked=asked, now_us=now_us
         )
     return None
+
+
+def _next_retest(lane: Standing, *, asked: bool) -> Next | None:
+    """What will land is tested in the worktree; whether that is due shows a look at the base."""
+    step = lane.steps.get(RETEST)
+    if step is None or step.seq < lane.marks[cp.TESTED].seq:
+        return None
+    if step.state == FAILED:
+        return Next(Do.AGAIN if asked else Do.FAIL, step=RETEST)
+    if step.state not in (BEGUN, RED):
+        return None
+    return _next_setup(lane, asked=asked) or Next(Do.RETEST, step=RETEST)
 
 
 def _at_gate(
@@ -258,8 +291,9 @@ def _next_work(lane: Standing, *, asked: bool, now_us: int | None) -> Next:
             return _parked(task, step, Do.WORK, now_us)
     tests = lane.steps.get(TESTS)
     worked = max(lane.steps[task.step].seq for task in lane.spec.tasks)
-    if tests is not None and tests.state == FAILED and tests.seq > worked:
-        return Next(again, step=TESTS)
+    if tests is not None and tests.seq > worked and tests.state in (FAILED, BLOCKED):
+        stuck = again if tests.state == FAILED or asked else Do.BLOCK
+        return Next(stuck, step=TESTS)
     return Next(Do.TEST, step=TESTS)
 
 

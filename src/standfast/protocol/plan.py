@@ -90,6 +90,7 @@ class Plan(NamedTuple):
     base: str = ""  # the branch that is checked out
     runner: str = ""  # the user's own choice
     merge: str = "ff"
+    retest: str = "always"
     on_failure: str = KEEP_GOING
     limits: Limits = Limits()
     setup: str = ""

@@ -51,6 +51,7 @@ def _spec(plan: Plan, phase: Phase, lane: Lane, ground: Ground, number: int) -> 
         test=plan.test if lane.test is None else lane.test,
         retries=plan.retries if lane.retries is None else lane.retries,
         merge=lane.merge or plan.merge,
+        retest=plan.retest,
         pr=plan.pr,
         pr_probe=plan.pr_probe,
         time_s=lane.time_s or plan.time_s or _TIME_S,

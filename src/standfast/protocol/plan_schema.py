@@ -126,6 +126,11 @@ PLAN: Schema = {
             "setup": {**_COMMAND, "description": "run once in each new worktree"},
             "copy": _several(_TEXT, "ignored files that every worktree needs"),
             "test": _COMMAND,
+            "retest": {
+                "type": "string",
+                "enum": list(lane_spec.RETESTS),
+                "description": "whether lanes are tested again on a base that moved (always)",
+            },
             "pr": {**_TEXT, "description": "makes a pull request, instead of gh"},
             "pr_probe": {**_TEXT, "description": "ends with 0 if it is there, with 1 if not"},
             "retries": _RETRIES,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast.protocol import durations, yaml_writing
+from standfast.protocol.lane_spec import ALWAYS
 from standfast.protocol.plan import BUILDER, FIRST_PHASE, ONLY_TASK, Gate, Limits, Phase, Plan, Task
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def native(plan: Plan) -> Mapping:
     said: Mapping = {"run": plan.run}
     said |= _texts(plan, ("base", "runner"))
     said |= {"merge": plan.merge, "on_failure": plan.on_failure}
+    said |= {} if plan.retest == ALWAYS else {"retest": plan.retest}
     limits = _limits(plan.limits)
     said |= {"limits": limits} if limits else {}
     said |= _texts(plan, ("setup", "test", "pr", "pr_probe"))

@@ -40,7 +40,7 @@ MOST_USD = 1_000_000
 
 PLAN = (
     *("run", "base", "runner", "merge", "on_failure", "limits", "setup", "copy", "test"),
-    *("pr", "pr_probe", "retries", "time", "phases", "lanes"),
+    *("retest", "pr", "pr_probe", "retries", "time", "phases", "lanes"),
 )
 LIMITS = ("lanes", "time", "cost_usd")
 PHASE = ("name", "gates", "lanes")
@@ -79,6 +79,7 @@ def _plan(page: Page, run: str) -> Plan | None:
         base=_base(page),
         runner=page.text(("runner",)),
         merge=page.choice(("merge",), lane_spec.MERGES, lane_spec.FF),
+        retest=page.choice(("retest",), lane_spec.RETESTS, lane_spec.ALWAYS),
         on_failure=page.choice(("on_failure",), (KEEP_GOING, STOP), KEEP_GOING),
         limits=_limits(page),
         setup=page.text(("setup",), may_be_empty=True),

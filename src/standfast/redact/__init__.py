@@ -9,16 +9,78 @@ text is JSON and its quotes and line breaks are escaped.
 # A pass may lay bare a boundary that hid a second secret; more than a few never happens.
 _PASSES = 4
 
-# Prefixes of provider keys, which all mind their case; one stands for all that contain it.
+# What provider keys begin with, which all mind their case; one stands for all that contain it.
 _EXACT = (
-    *("gsk_", "xai-", "pplx-", "AIza", "GOCSPX-", "ya29.", "1//0", "AKIA", "ASIA", "Q~"),
-    *("hf_", "r8_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "_pat_", "glpat-", "glsa_", "gldt-"),
-    *("xox", "xapp-", "hooks", ":AA", "SG.", "key-", "npm_", "k_live_", "k_test_", "whsec_"),
-    *("pypi-", "_v1_", "HRKU-", "dapi", "dp.", "lin_", "ntn_", "hvs.", "hvb.", "hvr.", "shp"),
-    *("sntry", "ATATT3", "eyJ", "LS0tLS1CRUdJTiB"),
+    *("gsk_", "xai-", "pplx-", "AIza", "GOCSPX-", "ya29.", "1//0", "AKIA", "ASIA", "ABIA"),
+    *("ACCA", "Q~", "hf_", "r8_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "_pat_", "glpat-"),
+    *("glsa_", "gldt-", "xox", "xapp-", "hooks", ":AA", "SG.", "key-", "npm_", "k_live_"),
+    *("k_test_", "whsec_", "pypi-", "_v1_", "HRKU-", "dapi", "dp.", "lin_", "ntn_", "hvs."),
+    *("hvb.", "hvr.", "shp", "sntry", "ATATT3", "eyJ", "LS0tLS1CRUdJTiB", "AZDO", "atlasv1"),
+    *("_mmk", ":APA91b", "ABSK", "amzn.mws.", "bce-v3/ALTAK-", "fm2_", "fm1a_"),
+    *("fm1r_", "v1.0-", "pscale_tkn_", "pscale_pw_", "pscale_oauth_", "essu_", "glrt-"),
+    *("ATCTT3", "snyk_uat.", "snyk_sat.", "authress_", "scauth_", "glc_", "dt0c01.", "dt0s01."),
+    *("dt0s16.", "tfp_", "testsk_", "mlsn.", "sec-c-", "sub-c-", "pub-c-", "sha256~", "sl.B"),
+    "sl.u.",
+)
+# The same, looked for in long words alone: a key of these is one word.
+_WORDS = (
+    *(b"sk-proj-", b"sk-svcacct-", b"sk-admin-", b"sk-or-", b"sk-lf-", b"pk-lf-"),
+    *(b"sk-helicone-", b"nvapi-", b"lsv2_pt_", b"lsv2_sk_", b"tvly-", b"csk-", b"bb_live_"),
+    *(b"bb_test_", b"pcsk_", b"flp_", b"api_org_", b"LTAI", b"AKID", b"AKLT", b"AQVN", b"fo1_"),
+    *(b"vercel_", b"cfut_", b"cfat_", b"sbp_", b"mdb_sa_sk_", b"CCDB1_", b"xau_", b"GR1348941"),
+    *(b"glft-", b"gloas-", b"glcbt-", b"glffct-", b"glimt-", b"glagent-", b"glptt-"),
+    *(b"glsoat-", b"glwt-", b"ATBB", b"ATOA", b"ATTA", b"rubygems_", b"CLOJARS_", b"dckr_oat_"),
+    *(b"AKCp", b"cmVmdGtu", b"squ_", b"sqp_", b"sqa_", b"CCIPAT_", b"CCIPRJ_", b"bkua_"),
+    *(b"bkaj_", b"bkct_", b"sgp_", b"pnu_", b"pnb_", b"tk-us-", b"dbtc_", b"dbtu_", b"dbts_"),
+    *(b"nsec1", b"ory_st_", b"ory_at_", b"ory_rt_", b"jca_", b"nbp_", b"NRAK-", b"NRII-"),
+    *(b"NRJS-", b"NRRA-", b"NRBR-", b"hcaik_", b"hcbik_", b"hcxik_", b"phx_", b"phs_"),
+    *(b"figd_", b"figdr_", b"figo_", b"figor_", b"PMAK-", b"PMAT-", b"rdme_", b"CFPAT-"),
+    *(b"fio-u-", b"n8n_api_", b"apify_api_", b"zpka_", b"tr_dev_", b"tr_prod_", b"tr_stg_"),
+    *(b"sk_prod_", b"sk_dev_", b"pat-na1-", b"pat-na2-", b"pat-eu1-", b"pat-ap1-", b"xkeysib-"),
+    *(b"xsmtpsib-", b"os_v2_app_", b"os_v2_org_", b"KEY01", b"EAACEdEose0cBA", b"IGQV"),
+    *(b"IGAA", b"rk_prod_", b"sq0atp-", b"sq0csp-", b"sq0idp-", b"access-sandbox-"),
+    *(b"access-development-", b"access-production-", b"rzp_live_", b"rzp_test_", b"FLWSECK-"),
+    *(b"FLWSECK_TEST-", b"FLWPUBK-", b"FLWPUBK_TEST-", b"pdl_live_apikey_"),
+    *(b"pdl_sdbx_apikey_", b"polar_oat_", b"live_pub_", b"test_pub_", b"shippo_live_"),
+    *(b"shippo_test_", b"EZAK", b"EZTK", b"duffel_live_", b"duffel_test_", b"sk_sbox_"),
+    *(b"sm_aat_", b"sm_sat_", b"s-s4t2ud-", b"s-s4t2af-", b"p8e-", b"scp-live-", b"scp-test-"),
+    b"cal_live_",
+)
+# The same, but found in much else: looked for in long words that hold a digit.
+SHORT = (
+    *(b"fw_", b"pa-", b"jina_", b"fc-", b"e2b_", b"m0-", b"sk_", b"y0_", b"vcp_", b"vci_"),
+    *(b"vca_", b"vcr_", b"nfp_", b"nfc_", b"nfo_", b"nfu_", b"nfb_", b"rnd_", b"SCW", b"napi_"),
+    *(b"cio", b"oy2", b"sgd_", b"slk_", b"API-", b"pul-", b"ico-", b"A3-", b"sdk-", b"mob-"),
+    *(b"api-", b"pk_", b"retool_", b"unkey_", b"md-", b"re_", b"EAAC", b"EAAM", b"EAAG"),
+    *(b"EAAB", b"AQE", b"ck_", b"cs_", b"waka_", b"chpt_", b"ddp_", b"ddo_", b"dub_"),
 )
 _SHORTEST_KEY = 16  # no key of theirs has fewer characters in one piece
-_PROVIDERS = ("heroku", "cloudflare", "twilio", "mailgun")
+
+# Whose keys have nothing of their own to be told by.
+_PROVIDERS = (
+    *("heroku", "cloudflare", "twilio", "mailgun", "adafruit", "adobe", "airtable", "algolia"),
+    *("alibaba", "aliyun", "amplitude", "asana", "assemblyai", "atlassian", "jira"),
+    *("confluence", "auth0", "devops", "vsts", "visualstudio", "azure", "cognitive", "binance"),
+    *("bitbucket", "bittrex", "boxapi", "box_client", "browserstack", "bugsnag", "censys"),
+    *("cloudsmith", "codecov", "cohere", "coinbase", "confluent", "contentful", "customer.io"),
+    *("customerio", "datadog", "deepgram", "discord", "droneci", "dropbox", "etherscan"),
+    *("etsy", "exa_api", "exa.ai", "facebook", "fastly", "finicity", "finnhub", "flickr"),
+    *("freshbooks", "freshdesk", "gitea", "forgejo", "codeberg", "gitter", "gocardless"),
+    *("godaddy", "hellosign", "hetzner", "hcloud", "hubspot", "ibm_cloud", "ibmcloud"),
+    *("bluemix", "infura", "intercom", "jfrog", "artifactory", "kraken", "kucoin"),
+    *("launchdarkly", "linear_client", "linkedin", "linked_in", "linode", "looker"),
+    *("mailchimp", "mattermost", "meraki", "messagebird", "mistral", "mixpanel", "netlify"),
+    *("newsapi", "ngrok", "nytimes", "okta", "openweather", "opsgenie", "optimizely"),
+    *("pagerduty", "percy", "plaid", "plivo", "postmark", "privateai", "private_ai", "pusher"),
+    *("railway", "rapidapi", "rollbar", "sambanova", "saucelabs", "sauce_access", "sendbird"),
+    *("sentry", "serper", "shodan", "snyk", "sparkpost", "splunk", "spotify", "squarespace"),
+    *("steam", "sumologic", "sumo_logic", "telegram", "tiingo", "travis", "twitch", "twitter"),
+    *("virustotal", "vultr", "wandb", "yelp", "zendesk", "zerotier", "zoom_client", "zoomus"),
+)
+_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-"
+_BETWEEN = bytes(
+    code if code in _LETTERS or code in b"0123456789" else ord(" ") for code in range(256)
+)
 
 # Words too common to be told apart without what follows or precedes them.
 _PASS = ("passw", "passp", "passc", "_pass", "-pass", ".pass", "sshpass")
@@ -81,10 +143,18 @@ def _has_long_word(text: str) -> bool:
 
 
 def _holds_key(text: str, lower: str) -> bool:
-    return (
-        any(map(text.__contains__, _EXACT))
-        or any(map(lower.__contains__, _PROVIDERS))
-        or _holds_shape(text)
+    return any(map(text.__contains__, _EXACT)) or _holds_long_key(text, lower) or _holds_shape(text)
+
+
+def _holds_long_key(text: str, lower: str) -> bool:
+    """Keys that are one word: most texts have few words as long, and those with a digit fewer."""
+    every = text.encode("utf-8", "replace").translate(_BETWEEN).split()
+    words = [word for word in every if len(word) >= _SHORTEST_KEY - 1]
+    if any(map(b" ".join(words).__contains__, _WORDS)):
+        return True
+    opaque = b" ".join([word for word in words if word.strip(_LETTERS)])
+    return bool(opaque) and (
+        any(map(opaque.__contains__, SHORT)) or any(map(lower.__contains__, _PROVIDERS))
     )
 
 

@@ -8,7 +8,7 @@ or plainly code. A quote may carry backslashes, since the text may be JSON insid
 import re
 from typing import NamedTuple
 
-from standfast.redact.names import is_placeholder, kind_of_name, looks_random
+from standfast.redact.names import CLOSERS, is_placeholder, kind_of_name, looks_random
 
 _QUOTED_END = r"(?:\\{0,7}[\"'`])?"
 # A type between the name and its value, as in `password: str | None = "..."`.
@@ -38,8 +38,20 @@ _PAIR = re.compile(
     r"[ \t]{0,4}[:=](?P<gap>[ \t]{0,4})",
     re.ASCII,
 )
+# `password:` and below it the value, as YAML has it: each alone on its line.
+_BELOW = re.compile(
+    rf"(?:^|\\n|[\"'])[ \t]{{0,40}}(?:-[ \t])?{_QUOTED_END}(?P<name>[\w.\-]++){_QUOTED_END}"
+    r":[ \t]{0,4}(?P<gap>(?:\r?\n|\\n)[ \t]{1,40})(?=[^\s:(\[{#\\]+(?:\s|\\|$))",
+    re.ASCII | re.MULTILINE,
+)
+# A list of one.
+_LISTED = re.compile(
+    rf"(?<![\w.$\-])(?P<name>[\w.\-]++){_QUOTED_END}[ \t]{{0,4}}[:=]"
+    r"(?P<gap>[ \t]{0,4}\[[ \t]{0,4})(?!redacted:)(?=[^\s,\[\]]{1,512}[ \t]{0,4}\])",
+    re.ASCII,
+)
 _ELEMENT = re.compile(r"<(?P<name>[\w.:\-]++)[^<>]{0,80}>(?P<gap>)(?=[^<>\r\n]{1,400}</)", re.ASCII)
-_HEADS = (_ASSIGNED, _FLAG, _SPACED, _PAIR, _ELEMENT)
+_HEADS = (_LISTED, _BELOW, _ASSIGNED, _FLAG, _SPACED, _PAIR, _ELEMENT)
 
 _QUOTE = re.compile(r"\\{0,7}[\"'`]")
 _BARE = re.compile(
@@ -48,7 +60,9 @@ _BARE = re.compile(
     re.ASCII,
 )
 _LINE = re.compile(r"(?:[^\r\n\\\"]|\\(?!\\*[nr\"])){0,8192}")
-_COOKIE = re.compile(r"[^\s=;,\"'\\]{1,100}=[^\"'\r\n\\]{0,8192}")
+_COOKIE = re.compile(
+    r"[^\s=;,\"'\\]{1,100}=(?:[^\"'\r\n\\]|(?P<q>\\{0,7}\")[^\"\\\r\n]{0,4096}(?P=q)){0,8192}"
+)
 _SCHEME = re.compile(
     r"(?:Bearer|Basic|Token|Digest|ApiKey|Negotiate|AWS4-HMAC-SHA256)[ \t]{1,4}", re.IGNORECASE
 )
@@ -60,11 +74,13 @@ _CODE = re.compile(
 _DOTTED = re.compile(r"[A-Za-z_]++(?:\.[A-Za-z_]++)+", re.ASCII)
 _ANGLED = re.compile(r"<[A-Za-z_ .\-]{1,60}>")
 _NEXT_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*+=(?=\S)")
+_NUMBER = re.compile(r"[-+]?\.?\d[\d.,_]*+(?:[eE][-+]?\d{1,4})?")
+_CLOSED = re.compile(r"[ \t]?[),;+%.\]}:]|[ \t]*(?:\\?$|[\r\n])")
 _OPENING = re.compile(r"\(|[\[{](?:\\*[\"'\s\[{]|\\+[nrt]|$)|[:=|]")
 
 _LONGEST_QUOTED = 4096
 _LONG_WORD = 16
-_CLOSERS = ")]}>.,"
+_OWN_WORDS = ("pass", "pwd", "token", "secret", "cred", "key", "cookie", "auth", "dsn")
 
 
 class Value(NamedTuple):
@@ -100,6 +116,8 @@ def _sweep(text: str, head: re.Pattern[str]) -> str:
 def _kind_of(text: str, found: re.Match[str]) -> str | None:
     name = found["name"]
     kind = kind_of_name(name)
+    if kind is None and found.re is _LISTED and name[-1] in "sS":
+        kind = kind_of_name(name[:-1])
     if kind is None and text[found.start() - 1 : found.start()] == "\\":
         kind = kind_of_name(name[1:])  # its first letter belongs to an escape such as \n
     return None if kind == "auth" else kind
@@ -110,12 +128,19 @@ def _value_of(text: str, found: re.Match[str], kind: str) -> Value | None:
     start = found.end()
     quote = _QUOTE.match(text, start)
     if quote is not None:
+        if _closes(text, quote):
+            return None
         value = _quoted(text, quote)
+        if not _is_meant(found, kind, text[value.start : value.end]):
+            return None
     elif kind == "cookie":
         cookie = _COOKIE.match(text, start)
         value = Value(start, cookie.end() if cookie else start, is_quoted=True)
     elif kind == "authorization":
         value = _header(text, start)
+    elif found["gap"].lstrip()[:1] in {"|", ">"}:  # a block: its whole line
+        line = _LINE.match(text, start)
+        value = Value(start, line.end() if line else start, is_quoted=True)
     else:
         return _bare(text, found, kind)
     if kind == "authorization":
@@ -124,8 +149,31 @@ def _value_of(text: str, found: re.Match[str], kind: str) -> Value | None:
     return None if is_placeholder(content) or _is_directory(found["name"], content) else value
 
 
+def _closes(text: str, quote: re.Match[str]) -> bool:
+    """Whether the quote ends a string that began before the name: `input('Password: ')`."""
+    if not _CLOSED.match(text, quote.end()):
+        return False
+    line = text[max(text.rfind("\n", 0, quote.start()) + 1, quote.start() - 400) : quote.start()]
+    return line.count(quote.group()) % 2 == 1
+
+
+def _is_meant(found: re.Match[str], kind: str, content: str) -> bool:
+    """Whether a quoted value can be what its name says: a cookie is a pair, a grade is no word."""
+    if kind == "cookie":
+        return "=" in content
+    if found["name"].strip("_-.").lower() == "pass":
+        return not content.isalpha()
+    return found.re is not _LISTED or kind == "password" or looks_random(content)
+
+
 def _quoted(text: str, quote: re.Match[str]) -> Value:
     start = quote.end()
+    triple = quote.group() * 3
+    if text.startswith(triple, quote.start()):
+        start = quote.start() + len(triple)
+        until = text.find(triple, start, start + _LONGEST_QUOTED)
+        until = until if until >= 0 else min(len(text), start + _LONGEST_QUOTED)
+        return Value(start, until, is_quoted=True)
     end = _closing_quote(text, start, quote.group())
     if end is None:  # cut off in the middle: the rest of the line is the secret
         line = _LINE.match(text, start)
@@ -175,9 +223,9 @@ def _bare(text: str, found: re.Match[str], kind: str) -> Value | None:
         return None
     bare = _BARE.match(text, start)
     content = bare.group() if bare else ""
-    if is_placeholder(content) or is_placeholder(content.rstrip(_CLOSERS)):
+    if is_placeholder(content) or is_placeholder(content.rstrip(CLOSERS)):
         return None
-    content = content.rstrip(_CLOSERS)
+    content = content.rstrip(CLOSERS)
     end = start + len(content)
     if _is_directory(found["name"], content) or _is_harmless(
         found, content, kind, text[end : end + 1]
@@ -194,14 +242,23 @@ def _is_directory(name: str, content: str) -> bool:
 def _is_harmless(found: re.Match[str], content: str, kind: str, after: str) -> bool:
     """Whether a bare value reads as a number, a word of prose, a variable or a type."""
     name = found["name"]
-    if content.replace(",", "").replace(".", "").isdigit():
-        return kind != "password"
+    if _NUMBER.fullmatch(content):
+        return kind != "password" or name.lower().endswith("pass")
+    is_word = content.replace("_", "").isalpha()
+    if is_word and (found.re in {_BELOW, _LISTED} or name.strip("_-.").lower() == "pass"):
+        return True
     if name.isupper() and not found["gap"]:
         return False
     if _DOTTED.fullmatch(content):
         return bool(found["gap"]) or after in {",", ")", ";"}
-    if not content.replace("_", "").isalpha():
-        return False
+    return is_word and _is_variable(found, content, kind, after)
+
+
+def _is_variable(found: re.Match[str], content: str, kind: str, after: str) -> bool:
+    """Whether one variable is given another, or a word follows in prose."""
+    name = found["name"]
     if content == name.rpartition(".")[2] or (name.islower() and after in {",", ")"}):
+        return True
+    if found["gap"] and name.islower() and any(word in content for word in _OWN_WORDS):
         return True
     return kind != "password" and bool(found["gap"]) and len(content) < _LONG_WORD

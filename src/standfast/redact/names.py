@@ -54,7 +54,25 @@ _ABOUT = (
     *("rotation", "env", "keyid", "credentialid", "createdat", "updatedat", "ref", "refs", "arn"),
 )
 
-_PAGING = ("nexttoken", "pagetoken", "padtoken", "eostoken", "bostoken", "unktoken", "stoptoken")
+# Tokens of a text, a page, a model: pieces, not passes.
+_PIECES = (
+    *(
+        "next",
+        "page",
+        "pad",
+        "eos",
+        "bos",
+        "unk",
+        "stop",
+        "output",
+        "input",
+        "prompt",
+        "completion",
+    ),
+    *("cached", "reasoning", "start", "end", "special", "mask", "sep", "cls", "last", "first"),
+    *("prev", "previous", "current", "cur", "peek", "eof", "newline", "per", "bad", "unexpected"),
+)
+_PAGING = tuple(f"{piece}token" for piece in _PIECES)
 
 _MANY = ("secrets", "credentials", "cookies", "passwords", "tokens")
 
@@ -70,10 +88,11 @@ _EMPTY_WORDS = frozenset(
         *("tbd", "n/a", "secretstr", "password", "token", "secret", "ok", "fail", "failed", "self"),
         *("%s", "%r", "{}", "must", "should", "is", "the", "your", "for", "to", "and", "or", "a"),
         *("not", "with", "from", "in", "if", "when", "was", "has", "instead", "flag", "option"),
+        *("options", "argument", "arguments", "parameter", "parameters", "expected", "got"),
     )
 )
 
-_CLOSERS = ")]}>.,"
+CLOSERS = ")]}>.,:"  # what may follow a value, and so a marker in its place
 _MARKER = "[redacted:"
 _RANDOM_LENGTH = 12
 _MASK_LENGTH = 3
@@ -124,7 +143,7 @@ def is_marker(value: str) -> bool:
     if not value.startswith(_MARKER):
         return False
     kind, end, rest = value[len(_MARKER) :].partition("]")
-    return bool(end) and kind.replace("-", "").isalnum() and not rest.strip(_CLOSERS)
+    return bool(end) and kind.replace("-", "").isalnum() and not rest.strip(CLOSERS)
 
 
 def is_placeholder(value: str) -> bool:

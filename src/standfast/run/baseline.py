@@ -10,16 +10,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from standfast.effects.settling import Effect
 from standfast.git import branches, ignored, worktrees
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import BaselineFailed, LaneEnded
 from standfast.protocol import lane_prompt, lane_steps
 from standfast.protocol.schedule import State
 from standfast.run import preparing, stock
-from standfast.run.commands import order
+from standfast.run.commands import check as check_line
 from standfast.run.starting import base_commit, make_room
-from standfast.run.working import leave, log, recording, see_to, step
+from standfast.run.working import leave, log, recording, step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,6 +45,37 @@ def check(going: Going, worker: Worker) -> None:
             _check(work)  # it was ended before this call: that is no word about this one
 
 
+def alone(work: Work, base: str) -> str | None:
+    """Test a commit of the base branch as it is; gives why it fails, if it does.
+
+    What passed once is not tested again, and a try that a death cut off goes on.
+    """
+    mine = _beside(work)
+    known = _step(mine, lane_steps.TESTS)
+    if known is not None and (known.state, known.facts.get("base")) == (lane_steps.OK, base):
+        _clear(mine, range(1, known.number + 1))
+        return None
+    try:
+        _check(mine, base)
+    except BaselineFailed as error:
+        return error.problem
+    return None
+
+
+def clear_alone(work: Work) -> None:
+    """The lane is done: what a base that failed alone has left is of no use any more."""
+    mine = _beside(work)
+    known = _step(mine, lane_steps.TESTS)
+    if known is not None:
+        _clear(mine, range(1, known.number + 1))
+
+
+def _beside(work: Work) -> Work:
+    """Where the base of one lane is tested."""
+    name = f"-base-{work.spec.phase}-{work.spec.lane}"
+    return work._replace(spec=_own(work.spec, name))
+
+
 def _distinct(going: Going) -> Iterator[Spec]:
     """One lane for each way to set up and to test; a run has one or two of them."""
     seen: set[tuple[str, str]] = set()
@@ -70,14 +100,14 @@ def _of_try(spec: Spec, number: int) -> Spec:
     return spec._replace(branch=f"{spec.branch}-{number}", worktree=f"{spec.worktree}-{number}")
 
 
-def _check(work: Work) -> None:
+def _check(work: Work, base: str | None = None) -> None:
     """One try: one that was begun goes on, also after a death."""
     known = _step(work, lane_steps.TESTS)
-    if known is not None and known.state == lane_steps.OK:
+    if known is not None and known.state == lane_steps.OK and base is None:
         _clear(work, range(1, known.number + 1))
         return
     if known is None or known.state != lane_steps.BEGUN:
-        known = _begin(work)
+        known = _begin(work, base or base_commit(work.git, work.spec.base))
     _clear(work, range(1, known.number))  # before setup: what that left is known of one try
     base = known.facts["base"]
     mine = work._replace(spec=_of_try(work.spec, known.number))
@@ -95,8 +125,7 @@ def _check(work: Work) -> None:
     _clear(work, [known.number])
 
 
-def _begin(work: Work) -> lane_steps.Step:
-    base = base_commit(work.git, work.spec.base)
+def _begin(work: Work, base: str) -> lane_steps.Step:
     number = told.last_number(work.journal, work.spec, lane_steps.TESTS) + 1
     with work.journal.writing() as tx:
         step(work, tx, lane_steps.TESTS, number, lane_steps.BEGUN, {"base": base})
@@ -129,8 +158,7 @@ def _prepared(work: Work, tried: lane_steps.Step, *, is_new: bool) -> str | None
 
 def _tested(work: Work, number: int) -> str | None:
     line = work.spec.test
-    made = order(work, lane_steps.TESTS, number, ("sh", "-c", line), {})
-    ended = see_to(work, Effect(made, "tests", repeatable=True))
+    ended = check_line(work, lane_steps.TESTS, number, line)
     if ended is None or ended.is_ok:
         return None
     error = lane_prompt.how_it_ended(line, ended)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.effects.settling import Effect
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import LaneBlocked
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps
-from standfast.run import committing
-from standfast.run.commands import order
+from standfast.protocol.effects import is_killed
+from standfast.run import basing, committing
+from standfast.run.commands import check, key
 from standfast.run.failing import Failure, failed
-from standfast.run.starting import see_to_worktree
-from standfast.run.working import checkpoint, log, recording, see_to, step
+from standfast.run.starting import see_to_the_dead, see_to_worktree
+from standfast.run.working import checkpoint, log, recording, step
 
 if TYPE_CHECKING:
     from standfast.protocol.documents import Value
@@ -26,17 +26,22 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
     """Commit what is there, by a person's hand perhaps, and run the tests on it."""
     if not see_to_worktree(work, lane):
         return
+    known = lane.steps.get(lane_steps.TESTS)
+    if known is not None:
+        see_to_the_dead(work, lane, lane_steps.TESTS, key(work, lane_steps.TESTS, known.number))
     head = _commit(work)
+    _refuse_early(work, lane)
     if not work.spec.test:
         with recording(work) as tx:
             checkpoint(work, tx, cp.TESTED, cp.COMPLETE, head_sha=head, notes="no tests were asked")
         return
     number, head = _begin(work, lane, head)
-    line, said = ("sh", "-c", work.spec.test), {"STANDFAST_HEAD": head}
-    made = order(work, lane_steps.TESTS, number, line, said)
-    ended = see_to(work, Effect(made, "tests", repeatable=True))
+    ended = check(work, lane_steps.TESTS, number, work.spec.test, {"STANDFAST_HEAD": head})
     if ended is None or ended.is_ok:
+        _refuse_early(work, lane)
         _passed(work, lane, number, head)
+    elif is_killed(ended):
+        _killed(work, number, head, lane_prompt.how_it_ended(work.spec.test, ended))
     else:
         _failed(work, lane, number, head, ended)
 
@@ -46,6 +51,14 @@ def _commit(work: Work) -> str:
     if strays is not None:  # a person's work on another branch, or a merge that is not finished
         raise LaneBlocked(f"{'/'.join(spec.names)}: {strays}", file=spec.worktree)
     return committing.commit(work, lane_prompt.title(spec, spec.tasks[-1]))
+
+
+def _refuse_early(work: Work, lane: Standing) -> None:
+    """What is in the base before it was tested came there by no merge of ours."""
+    why = basing.early(work, lane)
+    if why is not None:
+        log(work, "lane_blocked", "blocked", notes=why)
+        raise LaneBlocked(f"{'/'.join(work.spec.names)}: {why}", remedy=basing.way_back(work))
 
 
 def _begin(work: Work, lane: Standing, head: str) -> tuple[int, str]:
@@ -74,6 +87,14 @@ def _passed(work: Work, lane: Standing, number: int, head: str) -> None:
         step(work, tx, lane_steps.TESTS, number, lane_steps.OK, facts)
         checkpoint(work, tx, cp.TESTED, cp.COMPLETE, **_told(work, head, 0))
     log(work, "test_done", cmd=work.spec.test, exit_code=0)
+
+
+def _killed(work: Work, number: int, head: str, error: str) -> None:
+    """Twice in turn: no failure of the agent's, and nothing that another run would mend."""
+    facts = {"head": head, "error": f"its tests were {lane_steps.KILLED}: {error}"}
+    log(work, "lane_blocked", "blocked", notes=facts["error"])
+    with recording(work) as tx:
+        step(work, tx, lane_steps.TESTS, number, lane_steps.BLOCKED, facts)
 
 
 def _failed(work: Work, lane: Standing, number: int, head: str, ended: Ended) -> None:

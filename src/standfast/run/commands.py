@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast.effects.folder import Order
+from standfast.effects.settling import Effect
 from standfast.git.armour import without_repository
 from standfast.journal import lane_steps as told
-from standfast.protocol import lane_steps
-from standfast.run.working import log, recording, step
+from standfast.protocol import lane_prompt, lane_steps
+from standfast.protocol.effects import is_killed
+from standfast.run.working import log, recording, see_to, step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from standfast.protocol.effects import Ended
     from standfast.protocol.lane_steps import Standing
     from standfast.run.working import Work
 
@@ -70,3 +73,27 @@ def order(
         git=(str(tree.git_directory()), str(tree.common_directory())),
         stdin=stdin,
     )
+
+
+def check(
+    work: Work, name: str, number: int, line: str, said: Mapping[str, str] | None = None
+) -> Ended | None:
+    """Run tests or a setup, which may be run again; None where only a look at the world knows.
+
+    A signal from outside, as of a system without memory left, says nothing of the work: then it is
+    run once more, as another effect of the same number.
+    """
+    ended = _checked(work, name, number, line, said or {})
+    if ended is None or not is_killed(ended):
+        return ended
+    log(work, f"{name}_killed", "error", cmd=line,
+        notes=f"{lane_prompt.how_it_ended(line, ended)}: once more")  # fmt: skip
+    return _checked(work, f"{name}-again", number, line, said or {})
+
+
+def _checked(
+    work: Work, name: str, number: int, line: str, said: Mapping[str, str]
+) -> Ended | None:
+    made = order(work, name, number, ("sh", "-c", line), said)
+    kind = "setup" if name.startswith(lane_steps.SETUP) else "tests"
+    return see_to(work, Effect(made, kind, repeatable=True))

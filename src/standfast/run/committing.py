@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from standfast.errors import GitFailed, StandfastError
-from standfast.git import Git, changes, worktrees
+from standfast import disk
+from standfast.errors import GitFailed, SpecialFile, StandfastError
+from standfast.git import Git, changes, special, worktrees
 from standfast.lane_errors import LaneBlocked
-from standfast.protocol.text import printable
+from standfast.protocol.text import a_few, printable
 from standfast.run.working import free_of_locks
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def amiss(work: Work) -> str | None:
         if os.path.realpath(tree.toplevel()) != os.path.realpath(spec.worktree):
             return "core.worktree makes git work elsewhere than in the worktree"
         branch, unfinished = tree.branch(), worktrees.unfinished(tree)
+    except SpecialFile:
+        raise  # it is in nobody's worktree: a person has to look at it
     except StandfastError as error:
         return f"the worktree cannot be read any more: {error.problem}"
     if branch == spec.branch and unfinished:
@@ -46,6 +49,15 @@ def amiss(work: Work) -> str | None:
     at = f"on {printable(branch)}" if branch else "on no branch"
     strays = f"the worktree is {at}, not on {printable(spec.branch)}: check that out there first"
     return strays if branch != spec.branch else None
+
+
+def put_away(top: str) -> str | None:
+    """Take away what git would wait for for ever: nothing is in it that could be lost."""
+    found = special.in_tree(top)
+    for path in found:
+        disk.forget(path)
+    names = a_few([os.path.relpath(path, top) for path in found])
+    return f"a pipe, a socket or a device stood where git reads a file: {names}" if found else None
 
 
 def commit(work: Work, title: str) -> str:
@@ -61,7 +73,7 @@ def commit(work: Work, title: str) -> str:
     except GitFailed as error:
         if not any(words in error.problem for words in _NAMELESS):
             raise
-    nameless = Git(directory=tree.directory, program=tree.program, variables=NOBODY)
+    nameless = tree.at(tree.directory, **NOBODY)
     return nameless.commit_durably(names, title)
 
 

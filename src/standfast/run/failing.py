@@ -42,7 +42,8 @@ def failed(work: Work, lane: Standing, redo: Task | Gate, failure: Failure) -> N
     """Count it and begin the next run, in one transaction; or say that there is none left."""
     if failure.ended is not None and failure.ended.how == "cancelled":
         leave(work, failure.step, failure.number, failure.facts)
-    entries = [write_json(each) for each in run_log.tail(work.log_path, 5).entries]
+    ours = run_log.tail(work.log_path, 5, run_log.key(work.journal.folder)).entries
+    entries = [write_json(each) for each in map(run_log.unproved, ours)]
     after = lane_steps.after_failure(lane, failure.error, entries)
     context: list[Value] = [*after.context]
     with recording(work) as tx:

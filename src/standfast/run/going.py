@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast import clock, disk
 from standfast.errors import DiskFailed, StandfastError
 from standfast.journal import lane_steps, runs, spending
-from standfast.journal.store import Journal
 from standfast.lane_errors import InTheWay, LaneEnded, LaneFailed, LaneParked
 from standfast.protocol.lane_spec import NONE, PR
 from standfast.protocol.schedule import Lane, Outcome, Rules, State, outcome
@@ -21,12 +20,13 @@ from standfast.run import watching
 from standfast.run.lane_states import look, state_of
 from standfast.run.notifying import FINISHED, NEEDS, PARKED
 from standfast.run.phases import Phases
-from standfast.run.taking import end_commands
+from standfast.run.taking import ask_commands, end_commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from standfast.journal.runs import Run
+    from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
     from standfast.protocol.lane_spec import Gate, Spec
     from standfast.protocol.lane_steps import Standing
@@ -84,6 +84,7 @@ class Going:
         self._stopping = ""  # why nothing more is begun
         self._is_limited = False  # that is a limit, and no person
         self._is_ended = False  # somebody would not wait for what runs
+        self._is_hasty = False  # nor for its end
         self._until_ns = clock.monotonic_ns() + int(run.time_s * 1e9) if run.time_s else 0
         self.lanes = look(journal, run, self._asked)
         self.heard: Callable[[Told], None] = lambda _: None
@@ -116,10 +117,14 @@ class Going:
         self._waiting_since = self._waiting_since or now
         return self._wait_s is not None and now - self._waiting_since > self._wait_s
 
-    def stop(self) -> None:
-        """Begin nothing more, and end what runs: whoever resumes goes on from there."""
+    def stop(self, *, is_hasty: bool = False) -> None:
+        """Begin nothing more, and end what runs: whoever resumes goes on from there.
+
+        Whoever is in haste asks it to end, and leaves the rest to those who supervise it.
+        """
         self._stopping, self._is_ended = self._stopping or "stopped", True
-        end_commands(self.journal, self.run.run_id)
+        self._is_hasty = self._is_hasty or is_hasty
+        (ask_commands if self._is_hasty else end_commands)(self.journal, self.run.run_id)
 
     def refuse(self, why: StandfastError | OSError) -> None:
         """Begin nothing of it, and say why at the lane that would have been the first."""
@@ -131,7 +136,7 @@ class Going:
 
     def take_on(self, name: Name) -> Lane:
         """Take a lane as far as it goes, in a thread of its own, and tell who wants to know."""
-        journal = Journal(self.journal.folder, lock_timeout_s=self.journal.lock_timeout_s)
+        journal = self.journal.another()
         try:
             found = self._take_on(journal, name)
             self._notify(journal, name, found)

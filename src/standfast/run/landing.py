@@ -7,71 +7,84 @@ tell apart, and what somebody merged meanwhile is found, not repeated.
 
 from __future__ import annotations
 
-import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from standfast.git import advancing, branches, replay, worktrees
 from standfast.journal import lane_steps as told
-from standfast.journal import locks
 from standfast.lane_errors import BaseMoved, BaseRefused
 from standfast.protocol import checkpoints as cp
-from standfast.protocol import lane_prompt, lane_spec, lane_steps
+from standfast.protocol import lane_prompt, lane_spec, lane_steps, retesting
 from standfast.protocol.text import a_few
-from standfast.run import moving, owning, requesting, stock
+from standfast.run import baseline, basing, moving, owning, requesting, retest, stock, turns
 from standfast.run.checking import is_new, tip
 from standfast.run.pre_pr import block, complete, listed, ready
 from standfast.run.starting import base_commit
 from standfast.run.working import log, recording, step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from standfast.protocol.lane_steps import Next, Standing
     from standfast.run.working import Work
 
-LOCK = "merge.lock"
+MOST_MOVES = 3
 
 
 def land(work: Work, lane: Standing, _next: Next) -> None:
     """Merge the lane, or make its pull request, or leave it, as it was asked."""
-    if not requesting.is_open(lane) and is_new(work, lane):
+    if requesting.is_open(lane):
+        requesting.request(work, lane)
+        return
+    if not retest.is_begun(lane) and is_new(work, lane):
         return
     if work.spec.merge == lane_spec.NONE:
         complete(work, tip(work, lane), "not merged, as it was asked")
         return
-    if requesting.is_open(lane):
-        requesting.request(work, lane)
+    if work.spec.merge == lane_spec.PR:
+        _request(work, lane)
         return
-    with _turn(work):
-        ready_to_go = _bring_up_to_date(work, lane)
-        if ready_to_go is None:
-            return
-        if work.spec.merge != lane_spec.PR:
-            _merge(work, *ready_to_go)
-            return
-    requesting.request(work, lane)
+    with turns.turn(work):
+        while _lands_later(work):
+            continue
 
 
-@contextmanager
-def _turn(work: Work) -> Iterator[None]:
-    """One lane at a time; the others wait, however long it takes."""
-    path = os.path.join(work.journal.folder, LOCK)
-    fd = locks.open_lock(path)
-    if not locks.try_lock(fd):
-        os.close(fd)
-        work.tell("another lane is landing: this one waits for its turn")
-        fd = locks.take(path)
-    try:
-        yield
-    finally:
-        os.close(fd)
+def _request(work: Work, lane: Standing) -> None:
+    """The branch is the lane's own: only bringing it up to date is done in turn."""
+    if retest.is_begun(lane) and (not retest.finish(work) or is_new(work, work.standing())):
+        return
+    with turns.turn(work):
+        found = _bring_up_to_date(work, work.standing())
+    if found is not None and retest.passes(work, *found) and not _is_late(work):
+        requesting.request(work, work.standing())
+
+
+def _lands_later(work: Work) -> bool:
+    """Bring it up to date, test that, merge it; True if that has to be looked at once more.
+
+    A run of the tests that was begun is waited for first: the worktree is theirs until then.
+    """
+    lane = work.standing()
+    if retest.is_begun(lane):
+        return retest.finish(work) and not is_new(work, work.standing())
+    found = _bring_up_to_date(work, lane)
+    if found is None or not retest.passes(work, *found):
+        return False
+    return not _is_late(work) and _merge(work, *found)
+
+
+def _is_late(work: Work) -> bool:
+    """Whether somebody committed under the retest, which is not of that."""
+    return retesting.is_wanted(work.spec) and is_new(work, work.standing())
 
 
 def _bring_up_to_date(work: Work, lane: Standing) -> tuple[str, str] | None:
     """Put the lane's commits on top of its base; gives both, or None if that holds all already."""
     spec, git = work.spec, work.git
+    known = basing.known(work)
     now, base = tip(work, lane), base_commit(git, spec.base)
+    basing.tell_settings(work, lane)
+    gone = basing.rewritten(work, base, known)
+    if gone is not None:
+        why = basing.rewritten_said(work, base, gone)
+        block(work, now, why, event="lane_blocked", remedy=basing.way_back(work))
     if replay.holds(git, base, now):
         complete(work, now, f"{spec.base} has all of it already")
         return None
@@ -93,21 +106,23 @@ def _bring_up_to_date(work: Work, lane: Standing) -> tuple[str, str] | None:
     return base, made.tip
 
 
-def _merge(work: Work, base: str, now: str) -> None:
+def _merge(work: Work, base: str, now: str) -> bool:
+    """Move the base; True if somebody was faster."""
     spec, git = work.spec, work.git
     title = f"Merge lane {spec.lane} of {spec.phase}: {lane_prompt.title(spec, spec.tasks[0])}"
     new = replay.join(git, base, now, title) if spec.merge == lane_spec.NO_FF else now
-    commits = listed(work, base, now)
+    commits, moved = listed(work, base, now), _moved(work)
     with recording(work) as tx:
         ready(work, tx, now, base, commits)
         number = told.last_number(work.journal, spec, lane_steps.MERGE) + 1
-        step(work, tx, lane_steps.MERGE, number, lane_steps.BEGUN, {"old": base, "new": new})
+        said = {"old": base, "new": new, "base": spec.base, "moved": moved}
+        step(work, tx, lane_steps.MERGE, number, lane_steps.BEGUN, said)
     log(work, "merge_start", notes=f"{spec.base} {base[:12]} to {new[:12]}")
     try:
         advancing.advance(git, spec.base, base, new)
     except BaseMoved as moved:
-        work.tell(f"{moved.problem}: once more")
-        return  # the next look finds it as it is now
+        _refuse_moved(work, number, now, moved.problem)
+        return True  # the next look finds it as it is now
     except BaseRefused as refused:
         where = f" ({refused.file})" if refused.file else ""
         remedy = (
@@ -115,8 +130,38 @@ def _merge(work: Work, base: str, now: str) -> None:
             " lane."
         )
         block(work, now, f"{refused.problem}{where}", event="lane_blocked", remedy=remedy)
-    complete(work, now, f"merged into {spec.base} as {new}")
+    complete(
+        work, now, "; ".join(filter(None, (f"merged into {spec.base} as {new}", *_said(work))))
+    )
     log(work, "merge_done", notes=f"{spec.base} is at {new[:12]}")
+    return False
+
+
+def _said(work: Work) -> tuple[str, ...]:
+    """What is to be known of a merge beside that it was made."""
+    is_untested = work.spec.test and work.spec.retest == lane_spec.NEVER
+    return lane_steps.flaky(work.standing()), lane_steps.NOT_RETESTED if is_untested else ""
+
+
+def _moved(work: Work) -> str:
+    """How often in turn somebody moved the base while the lane was on its way there."""
+    known = work.standing().steps.get(lane_steps.MERGE)
+    return known.facts.get("moved", "0") if known is not None else "0"
+
+
+def _refuse_moved(work: Work, number: int, head: str, problem: str) -> None:
+    """Once more, but not for ever: whoever moves it that often has to let the lane in."""
+    count = int(_moved(work)) + 1
+    is_last = count >= MOST_MOVES
+    with recording(work) as tx:
+        facts = {"moved": "0" if is_last else str(count)}
+        step(work, tx, lane_steps.MERGE, number, lane_steps.MOVED, facts)
+    if not is_last:
+        work.tell(f"{problem}: once more")
+        return
+    why = f"{work.spec.base} was moved by others {count} times while the lane was about to land"
+    remedy = f"Resume the lane when nobody works on {work.spec.base}."
+    block(work, head, why, event="lane_blocked", remedy=remedy)
 
 
 def retire(work: Work, lane: Standing, _next: Next) -> None:
@@ -127,6 +172,8 @@ def retire(work: Work, lane: Standing, _next: Next) -> None:
         stays = worktrees.remove(git, spec.worktree, stock.made(work))
     if stays is None and spec.merge in (lane_spec.FF, lane_spec.NO_FF):
         branches.delete_merged(git, spec.branch, spec.base)
+    if lane_steps.RETEST in lane.steps:
+        baseline.clear_alone(work)
     with recording(work) as tx:
         facts = {"stays": stays or "", "outside": outside}
         number = told.last_number(work.journal, spec, lane_steps.RETIRE) + 1

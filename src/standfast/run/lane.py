@@ -42,9 +42,12 @@ def _go(work: Work, *, asked: bool) -> Standing:
         if following.do is Do.NOTHING:
             return lane
         _refuse_step(work, following)
-        if following.do in (Do.AGAIN, Do.PREPARE_TREE, Do.WORK, Do.TEST, Do.JUDGE):
+        if following.do not in _BEFORE_ANY:
             asked = False
         ACTS[following.do](work, lane, following)
+
+
+_BEFORE_ANY = (Do.PREPARE, Do.START, Do.FAIL, Do.BLOCK, Do.PARK)
 
 
 def _refuse_step(work: Work, following: Next) -> None:
@@ -58,6 +61,10 @@ def _again(work: Work, lane: Standing, following: Next) -> None:
     name = following.step
     if name == lane_steps.SETUP:
         preparing.prepare(work, lane, following)
+        return
+    if name == lane_steps.RETEST:
+        with recording(work) as tx:
+            step(work, tx, name, lane.steps[name].number, lane_steps.ENDED)
         return
     facts = lane_steps.of_gate(lane.steps[name].facts)
     if lane.steps[name].state == lane_steps.REVISE:  # the gate comes again by itself
@@ -85,7 +92,8 @@ def _fail(work: Work, lane: Standing, following: Next) -> None:
 
 def _block(work: Work, lane: Standing, following: Next) -> None:
     gate, said = following.task, lane.steps[following.step].facts
-    assert isinstance(gate, Gate)  # noqa: S101  # for the type: decide names one
+    if not isinstance(gate, Gate):
+        raise LaneBlocked(f"{'/'.join(work.spec.names)}: {said.get('error')}", file=work.log_path)
     raise LaneBlocked(
         f"{'/'.join(work.spec.names)}: gate {gate.name} scored it {said.get('score')} in iteration"
         f" {said.get('iteration')}, {gate.least} is asked; weakest: {said.get('weakest')}",
@@ -105,6 +113,7 @@ ACTS: Mapping[Do, Act] = {
     Do.JUDGE: gating.judge,
     Do.BLOCK: _block,
     Do.PARK: parking.wait,
+    Do.RETEST: landing.land,
     Do.LAND: landing.land,
     Do.RETIRE: landing.retire,
 }

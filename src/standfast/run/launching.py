@@ -13,11 +13,13 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock, disk
+from standfast.effects import launched
 from standfast.errors import StandfastError
 from standfast.files import outputs as files
 from standfast.journal import keeping, locks
 from standfast.journal import outputs as recorded
 from standfast.process import uninterrupted
+from standfast.process.running import end_all, new_mark
 from standfast.protocol import outputs
 from standfast.redact import redact
 
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from standfast.process.running import Running
     from standfast.protocol.gates import Output
 
-_FOLDER = "launches"
 _KEPT = "kept"
 _LOOK_AGAIN_S = 0.02
 _TAIL = 2_000
@@ -44,6 +45,7 @@ class Launch(NamedTuple):
     stage: str
     attempt: int
     lock: int  # to be kept open by the agent
+    mark: str = ""  # what its whole tree has in its environment
 
 
 class Agents(NamedTuple):
@@ -85,8 +87,7 @@ def launch_all(
                     tell(f"launched  {job.output.name}")
             _see_to_end(journal, running, author, tell)
     finally:
-        for agent, *_ in running.values():
-            agent.end()
+        end_all([agent for agent, *_ in running.values()])
 
 
 def _intend(
@@ -107,7 +108,10 @@ def _intend(
             os.close(lock)
     if attempt is None:
         return None
+    mark = new_mark()
+    launched.write(lock, launched.Facts(mark, stage, job.output.role, job.output.path))
     return Launch(
+        mark=mark,
         role=job.output.role,
         path=job.output.path,
         prompt=job.prompt,
@@ -149,7 +153,7 @@ def is_idle(journal: Journal, path: str) -> bool:
 
 
 def _lock_file(journal: Journal, path: str) -> str:
-    folder = os.path.join(journal.folder, _FOLDER)
+    folder = os.path.join(journal.folder, launched.FOLDER)
     disk.make_folder(folder)
     return os.path.join(folder, f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:32]}.lock")
 

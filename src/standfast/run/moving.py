@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import clock
-from standfast.git import snapshot, standing
+from standfast import clock, filesystems, scratch
+from standfast.git import contents, snapshot, standing
 from standfast.lane_errors import LaneBlocked
 from standfast.protocol import rollback as kept
 from standfast.run.working import free_of_locks
@@ -24,7 +23,7 @@ def move(work: Work, old: str, new: str) -> None:
     if not os.path.lexists(os.path.join(work.spec.worktree, ".git")):
         if old != new:
             git.write("update-ref", ref, new, old)
-            git.make_durable(objects_since_ns=None)
+            git.make_durable(objects=False)
         return
     tree = work.tree
     if tree.branch() != work.spec.branch:
@@ -33,16 +32,24 @@ def move(work: Work, old: str, new: str) -> None:
     if old == new:
         return
     _keep(work, tree, old, new)
-    tree.write("reset", "--hard", "--quiet", new)
-    tree.make_durable(objects_since_ns=None)
+    _reset(tree, new)
+
+
+def _reset(tree: Git, commit: str) -> None:
+    """Files, then what speaks of them: the worktree may be on a disk of its own."""
+    tree.write("reset", "--hard", "--quiet", commit)
+    top = str(tree.directory)
+    if not filesystems.sync(top):
+        contents.sync_files(top, snapshot.files_of(tree, commit))
+    tree.make_durable(objects=False)
 
 
 def _keep(work: Work, tree: Git, old: str, new: str) -> None:
     """What a reset would take away and neither commit holds goes under a ref first."""
     if not tree.read("status", "--porcelain", "--untracked-files=all", "--ignored=matching"):
         return
-    with tempfile.TemporaryDirectory(prefix="standfast-") as scratch:
-        taken = snapshot.take(tree, new, Path(scratch))
+    with scratch.folder() as folder:
+        taken = snapshot.take(tree, new, Path(folder))
     held = [snapshot.files_of(tree, commit) for commit in (old, new)]
     staged = snapshot.files_of(tree, taken.staged)
     if not (kept.fresh(taken.files, held) | kept.fresh(staged, held)):
@@ -64,6 +71,18 @@ def _name(work: Work, tree: Git, commit: str) -> str:
     return made
 
 
+def keep(work: Work, words: str) -> str:
+    """Put all that is in the worktree under a ref of the lane's, and leave it there; gives that."""
+    tree = work.tree
+    with scratch.folder() as folder:
+        taken = snapshot.take(tree, "HEAD", Path(folder))
+    return _name(work, tree, snapshot.commit(tree, taken, words, _now_s(), []))
+
+
+def _now_s() -> int:
+    return clock.now_us() // clock.MICROSECONDS
+
+
 class Kept(NamedTuple):
     """What was taken out of a worktree, and where it is now."""
 
@@ -75,8 +94,8 @@ def set_aside(work: Work, head: str) -> Kept | None:
     """Leave nothing but *head* in the worktree; what else is there goes under a ref first."""
     tree = work.tree
     free_of_locks(work, tree)
-    with tempfile.TemporaryDirectory(prefix="standfast-") as scratch:
-        taken = snapshot.take(tree, head, Path(scratch))
+    with scratch.folder() as folder:
+        taken = snapshot.take(tree, head, Path(folder))
     wanted = snapshot.files_of(tree, head)
     names = [name for name, entry in taken.files.items() if wanted.get(name) != entry]
     names += [name for name in wanted if name not in taken.files]
@@ -86,9 +105,9 @@ def set_aside(work: Work, head: str) -> Kept | None:
     words = f"What was in the worktree of {'/'.join(work.spec.names)}, and was set aside"
     commit = snapshot.commit(tree, taken, words, clock.now_us() // clock.MICROSECONDS, [])
     ref = _name(work, tree, commit)
-    tree.write("reset", "--hard", "--quiet", head)
+    _reset(tree, head)
     over = [(name, entry) for name, entry in taken.files.items() if name not in wanted]
     over = [each for each in over if each[0] not in work.spare]
     snapshot.remove_kept(Path(work.spec.worktree), over, tree.object_format())
-    tree.make_durable(objects_since_ns=None)
+    tree.make_durable(objects=False)
     return Kept(ref, tuple(sorted(names)))

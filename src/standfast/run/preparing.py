@@ -10,18 +10,18 @@ import os
 from typing import TYPE_CHECKING
 
 from standfast import disk
-from standfast.effects.settling import Effect
 from standfast.errors import StandfastError
 from standfast.git import ignored
 from standfast.git import names as listed
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt
-from standfast.protocol.lane_steps import BEGUN, FAILED, OK, SETUP
+from standfast.protocol.effects import is_killed
+from standfast.protocol.lane_steps import BEGUN, BLOCKED, FAILED, KILLED, OK, SETUP
 from standfast.protocol.text import printable
 from standfast.run import stock
-from standfast.run.commands import order
-from standfast.run.starting import mend_checkout, see_to_worktree
-from standfast.run.working import checkpoint, leave, log, recording, see_to, step
+from standfast.run.commands import check, key
+from standfast.run.starting import see_to_the_dead, see_to_worktree
+from standfast.run.working import checkpoint, leave, log, recording, step
 
 if TYPE_CHECKING:
     from standfast.protocol.lane_steps import Next, Standing
@@ -35,10 +35,10 @@ def prepare(work: Work, lane: Standing, _next: Next) -> None:
     """Copy what the worktree needs, and run the setup in it."""
     if not see_to_worktree(work, lane):
         return
-    mend_checkout(work, lane)
     known = lane.steps.get(SETUP)
     if known is not None and known.state == BEGUN:
         number = known.number
+        see_to_the_dead(work, lane, SETUP, key(work, SETUP, number))
     else:
         number = stock.begin(work, ignored.listed(work.tree))
     log(work, "setup_start", cmd=work.spec.setup or None)
@@ -57,7 +57,8 @@ def prepare(work: Work, lane: Standing, _next: Next) -> None:
 def _fail(work: Work, number: int, error: str) -> None:
     log(work, "setup_failed", "error", cmd=work.spec.setup or None, notes=error)
     with recording(work) as tx:
-        step(work, tx, SETUP, number, FAILED, {"error": error})
+        state = BLOCKED if KILLED in error else FAILED
+        step(work, tx, SETUP, number, state, {"error": error})
         checkpoint(work, tx, cp.STARTED, cp.FAILED, notes=error,
                    last_command=work.spec.setup or None)  # fmt: skip
 
@@ -70,15 +71,14 @@ def make_ready(work: Work, number: int) -> str | None:
 def _set_up(work: Work, number: int) -> str | None:
     if not work.spec.setup:
         return None
-    made = order(work, SETUP, number, ("sh", "-c", work.spec.setup), {})
-    ended = see_to(work, Effect(made, "setup", repeatable=True))
+    ended = check(work, SETUP, number, work.spec.setup)
     if ended is None or ended.is_ok:
         return None
     error = lane_prompt.how_it_ended(work.spec.setup, ended)
     if ended.how == "cancelled":
         stock.settle(work, number)  # the next one would take what it left for somebody's
         leave(work, SETUP, number, {"error": error})
-    return error
+    return f"its setup was {KILLED}: {error}" if is_killed(ended) else error
 
 
 # Files of the main checkout.

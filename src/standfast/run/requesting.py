@@ -118,11 +118,11 @@ def _push(work: Work, lane: Standing, number: int, head: str) -> None:
     before = known.facts.get("head", "") if known is not None else ""
     try:
         try:
-            work.git.push(REMOTE, head, ref, "")
+            work.git.push(REMOTE, head, ref, "", to=work.push_to)
         except GitFailed:
             if not before:
                 raise
-            work.git.push(REMOTE, head, ref, before)
+            work.git.push(REMOTE, head, ref, before, to=work.push_to)
     except StandfastError as error:
         line = f"git push {REMOTE} {head}:{ref}"
         _fail(work, number, head, line, f"the branch could not be pushed: {error.problem}")

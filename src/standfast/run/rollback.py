@@ -8,24 +8,25 @@ dies in between is followed by the next call, which finds what was said and goes
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import clock, disk
+from standfast import clock, scratch
 from standfast.effects import orphans
 from standfast.errors import NoCheckpoint, StandfastError
-from standfast.git import Git, snapshot, standing, worktrees
+from standfast.git import Git, contents, snapshot, standing, worktrees
 from standfast.journal import checkpoints as recorded
-from standfast.journal import lane_steps, locks, rollbacks
-from standfast.lane_errors import LaneBusy, RollbackRefused
+from standfast.journal import lane_steps, locks, place, rollbacks
+from standfast.lane_errors import LaneBusy, RollbackRefused, WorktreeElsewhere
 from standfast.process import having_open, lock_holders
 from standfast.protocol import checkpoints as rules
 from standfast.protocol import rollback as decided
 from standfast.protocol.lane_steps import BEGUN, MERGE
 from standfast.protocol.lanes import last_said
+from standfast.protocol.text import printable
 from standfast.run import lanes, taking
+from standfast.run.vouching import refuse_place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from standfast.protocol.rollback import Aim
 
 LOCK = "rollback.lock"
-_DAY_NS = 86_400_000_000_000
 
 
 class Asked(NamedTuple):
@@ -75,19 +75,26 @@ class _Work(NamedTuple):
 
 
 def roll_back(
-    journal: Journal, root: str, asked: Asked, author: Author, spare: Collection[str] = ()
+    journal: Journal,
+    root: str,
+    asked: Asked,
+    author: Author,
+    spare: Collection[str] = (),
+    roots: Sequence[str] = (),
 ) -> Done:
-    """Take the lane back; files of *spare* (absolute) stay where they are."""
+    """Take the lane back; files of *spare* (absolute) stay where they are.
+
+    It works below *root*, or one of *roots*: what a record says may lead anywhere.
+    """
     with _alone(journal), taking.taken(journal, taking.LANES, *asked[:3]):
-        work = _decide(journal, root, asked, author)
-        with tempfile.TemporaryDirectory(prefix="standfast-") as scratch:
-            taken = _snapshot(work, Path(scratch))
+        work = _decide(journal, root, asked, author, roots)
+        with scratch.folder() as folder:
+            taken = _snapshot(work, Path(folder))
         if work.open is None and _is_there(work, taken):
             return Done(None, work.aim, moved=False)
         told = _keep(work, taken)
-        began_ns = clock.now_us() * 1000
         left = _move(work, told, spare)
-        _settle(work, began_ns)
+        _settle(work)
         _tell(work, told)
         return Done(told, work.aim, moved=True, left=tuple(left))
 
@@ -109,12 +116,15 @@ def _alone(journal: Journal) -> Iterator[None]:
 # Look and decide.
 
 
-def _decide(journal: Journal, root: str, asked: Asked, author: Author) -> _Work:
+def _decide(
+    journal: Journal, root: str, asked: Asked, author: Author, roots: Sequence[str]
+) -> _Work:
     names = asked[:3]
     kept = recorded.current(journal, *names)
     if not kept:
         raise NoCheckpoint("there is no such checkpoint")
     records = [each.record for each in kept]
+    _refuse_foreign(journal, [root, *roots], last_said(records, "worktree_path") or root)
     _refuse_half_merged(journal, names)
     _refuse_alive(journal, names)
     _clear_locks(root, records)
@@ -133,6 +143,24 @@ def _decide(journal: Journal, root: str, asked: Asked, author: Author) -> _Work:
     decided.refuse(lane, aim, records, begun=begun is not None)
     git = Git(directory=Path(lane.worktree.path if lane.worktree.is_there else root))
     return _Work(journal, git, asked, kept, lane, aim, begun, author)
+
+
+def _refuse_foreign(journal: Journal, allowed: Sequence[str], path: str) -> None:
+    """A record may name any folder; one elsewhere must say itself that it is this repository's."""
+    if not os.path.lexists(path) or _leads_here(journal, path):
+        return
+    try:
+        refuse_place(allowed, path)
+    except WorktreeElsewhere as elsewhere:
+        problem = f"{printable(path)} is no worktree of this repository"
+        raise RollbackRefused(problem) from elsewhere
+
+
+def _leads_here(journal: Journal, path: str) -> bool:
+    if not os.path.isdir(path):
+        return False
+    found = place.find(path, state_home=os.sep)
+    return found.in_git and os.path.realpath(found.folder) == os.path.realpath(journal.folder)
 
 
 def _refuse_half_merged(journal: Journal, names: Sequence[str]) -> None:
@@ -244,7 +272,7 @@ def _backup(work: _Work, taken: Snapshot | None) -> str:
         standing.clear([work.git.common_directory() / f"{made}.lock"])  # of a git that died
         work.git.write("update-ref", made, commit, "0" * len(commit))
     # An agent's own commits are not synced: all that the lane may have made is synced now.
-    work.git.make_durable(objects_since_ns=work.kept[0].at * 1000 - _DAY_NS)
+    work.git.make_durable()
     return made
 
 
@@ -282,26 +310,13 @@ def _sweep(work: _Work) -> None:
     worktrees.sweep(found)
 
 
-def _settle(work: _Work, since_ns: int) -> None:
+def _settle(work: _Work) -> None:
     """Make it durable: what the reset wrote, and where the branch is now."""
     if work.lane.worktree.is_there:
         top = work.lane.worktree.path
         names = snapshot.files_of(work.git, work.aim.sha)
-        _sync([os.path.join(top, name) for name in names], since_ns)
-        for folder in sorted({os.path.dirname(os.path.join(top, name)) for name in names} | {top}):
-            if os.path.isdir(folder):
-                disk.sync_folder(folder)
-    work.git.make_durable(objects_since_ns=since_ns)
-
-
-def _sync(paths: list[str], since_ns: int) -> None:
-    slack_ns = 1_000_000_000
-    for path in paths:
-        try:
-            if os.lstat(path).st_ctime_ns >= since_ns - slack_ns and not os.path.islink(path):
-                disk.sync_and_close(disk.open_regular(path))
-        except OSError:
-            continue  # gone, a submodule, or not to be read by us
+        contents.sync_files(top, names)
+    work.git.make_durable()
 
 
 # Tell.

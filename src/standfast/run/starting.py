@@ -17,7 +17,7 @@ from standfast.protocol.effects import attempt_of
 from standfast.protocol.lane_steps import BEGUN
 from standfast.protocol.text import printable
 from standfast.redact import redact_value
-from standfast.run import stock
+from standfast.run import basing, restoring, stock
 from standfast.run.working import checkpoint, free_of_locks, log, recording
 
 if TYPE_CHECKING:
@@ -37,8 +37,12 @@ def prepare(work: Work, _lane: Standing, _next: Next) -> None:
     """See whether the lane can begin, and only then write down that it will."""
     spec = work.spec
     known = told.find(work.journal, spec.names) is not None
+    bases = basing.known(work) if known else []
     heads = branches.heads(work.git, spec.base, *branches.around(spec.branch))
     base = heads.get(spec.base) or base_commit(work.git, spec.base)
+    gone = basing.rewritten(work, base, bases)
+    if gone is not None:
+        raise LaneBlocked(basing.rewritten_said(work, base, gone), remedy=basing.way_back(work))
     if not known:
         _refuse_secrets(spec)
     if not (known and told.last_seq(work.journal, spec.names)):  # a plan's lane is known from afar
@@ -95,6 +99,7 @@ def start(work: Work, lane: Standing, _next: Next) -> None:
     worktrees.add(work.git, spec.worktree, spec.branch, base)
     with recording(work) as tx:
         checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, head_sha=base)
+        basing.note_settings(work, tx)
     log(work, "lane_start", notes=f"{spec.branch} at {base[:12]}, from {spec.base}")
 
 
@@ -156,30 +161,27 @@ def _last_commit(git: Git, lane: Standing) -> str | None:
 def see_to_the_dead(work: Work, lane: Standing, name: str, key: str) -> None:
     """A run that was begun and of which nothing lives: a power cut may have torn its git's work."""
     step = lane.steps.get(name)
-    if step is None or step.state != BEGUN or not _is_dead(work.journal, key):
+    dead = _dead(work.journal, key) if step is not None and step.state == BEGUN else None
+    if dead is None:
         return
-    since_ns = lane.marks[cp.STARTED].at * 1000
-    torn = worktrees.put_aside(work.git, since_ns, os.path.join(work.journal.folder, "torn"))
+    if not dead.is_of_another_boot():  # whoever was killed has torn nothing
+        free_of_locks(work, work.tree)
+        return
+    torn = worktrees.put_aside(work.git, os.path.join(work.journal.folder, "torn"))
     if torn:
         _mend_refs(work, lane)
         log(work, "worktree_recovery", notes=f"{len(torn)} objects of git were torn")
     free_of_locks(work, work.tree)
+    restoring.restore(work, dead)
 
 
-def _is_dead(journal: Journal, name: str) -> bool:
-    """Whether its last attempt was begun, has no record of its end, and nothing of it lives."""
+def _dead(journal: Journal, name: str) -> Folder | None:
+    """The last attempt that began, if there is no record of its end and nothing of it lives."""
     attempt = settling.last_attempt(journal, name)
     key = attempt_of(name, attempt)
     folder = Folder(journal.folder, key)
     if not os.path.lexists(folder.at(STARTED)):
-        return attempt > 1  # the one before it died
+        before = attempt_of(name, attempt - 1)
+        return Folder(journal.folder, before) if attempt > 1 else None
     is_known = door.find(journal, key) is not None or os.path.lexists(folder.at(EXIT))
-    return not is_known and not folder.is_alive()
-
-
-def mend_checkout(work: Work, lane: Standing) -> None:
-    """Before the first agent: what a power cut took from the files that the checkout wrote."""
-    if any(name.startswith("task-") for name in lane.steps):
-        return
-    for name in worktrees.mend(work.tree, before_ns=lane.marks[cp.STARTED].at * 1000):
-        log(work, "worktree_recovery", notes=f"{name} was cut off, and is whole again")
+    return None if is_known or folder.is_alive() else folder

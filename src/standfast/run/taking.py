@@ -78,6 +78,11 @@ def commands(journal: Journal, run_id: str) -> list[Left]:
     return [each for each in orphans.every(journal) if each.key.startswith(own)]
 
 
+def ask_commands(journal: Journal, run_id: str) -> None:
+    """Ask what a run's lanes have running to end, and wait for none of it."""
+    orphans.ask(commands(journal, run_id))
+
+
 def end_commands(journal: Journal, run_id: str) -> list[int]:
     """End what a run's lanes have running; those that nobody could end are handed back."""
     return orphans.end(commands(journal, run_id))

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps, runners, spending
 from standfast.protocol.lane_spec import Task
-from standfast.run import agents, committing, expecting, parking
+from standfast.run import agents, committing, expecting, parking, restoring
 from standfast.run.commands import begin, key
 from standfast.run.failing import Failure, failed
-from standfast.run.starting import mend_checkout, see_to_the_dead, see_to_worktree
+from standfast.run.starting import see_to_the_dead, see_to_worktree
 from standfast.run.working import log, recording, step
 
 if TYPE_CHECKING:
@@ -29,18 +29,19 @@ def work(work: Work, lane: Standing, following: Next) -> None:
     """One run of the agent: begin it or find out how it ended, then keep what it left."""
     task = following.task
     assert isinstance(task, Task)  # noqa: S101  # for the type: decide names one
+    stood = committing.put_away(work.spec.worktree)  # by one that nobody saw end
     was_there = os.path.lexists(os.path.join(work.spec.worktree, ".git"))
     if not see_to_worktree(work, lane):
         return
-    mend_checkout(work, lane)
     is_lost = parking.is_begun(work, lane, task) and not was_there
     parking.refuse_more(work, lane, task)
     number = begin(work, lane, task.step, "task_start", task.name, parking.waited(lane, task))
     see_to_the_dead(work, lane, task.step, key(work, task.step, number))
     ended = _agent(work, lane, task, number)
+    stood = committing.put_away(work.spec.worktree) or stood
     if parking.is_put_off(work, lane, task, number, ended):
         return
-    error = agents.failure_of(work, task, ended) or (committing.GONE if is_lost else None)
+    error = agents.failure_of(work, task, ended) or (committing.GONE if is_lost else stood)
     error = error or committing.amiss(work) or expecting.lacking(work, task, number)
     if error is not None:
         _failed(work, lane, task, number, error, ended)
@@ -53,8 +54,9 @@ def work(work: Work, lane: Standing, following: Next) -> None:
 
 def _agent(work: Work, lane: Standing, task: Task, number: int) -> Ended | None:
     text = lane_prompt.prompt(
-        work.spec, task, lane.failures, expecting.paths(work, task, number), lane.findings
-    )
+        work.spec, task, lane.failures, expecting.paths(work, task, number), lane.findings,
+        restoring.told(work, key(work, task.step, number)),
+    )  # fmt: skip
     runner = work.spec.runner_of(task)
     if runner is not None and runners.takes_script(runner):
         text = task.prompt

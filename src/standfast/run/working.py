@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from standfast import clock
@@ -48,6 +47,7 @@ class Work(NamedTuple):
     render: Callable[[], None]
     tell: Callable[[str], None]
     spare: Sequence[str] = ()  # files of ours that are never committed, relative
+    push_to: Sequence[str] = ()  # the only addresses that its branch may be pushed to
     may_begin: Callable[[], str] = lambda: ""  # why no further agent may be begun, if none may
     is_stopped: Callable[[], bool] = lambda: False  # by a person: then no further step is taken
     # Each iteration of a gate, in one transaction with it; gives what the gate is known by then.
@@ -61,7 +61,7 @@ class Work(NamedTuple):
     @property
     def tree(self) -> Git:
         """The lane's worktree, as it is now: an agent may have put another one there."""
-        return Git(directory=Path(self.spec.worktree))
+        return self.git.at(self.spec.worktree)
 
     def standing(self) -> Standing:
         """How the lane stands now."""
@@ -98,7 +98,7 @@ def recording(work: Work) -> Iterator[Writing]:
 def see_to(work: Work, effect: Effect) -> Ended | None:
     """Let an effect happen once, and wait for it; None where only a look at the world knows."""
     work.render()
-    return perform(work.journal, effect, work.author, work.tell).ended
+    return perform(work.journal, effect, work.author).ended
 
 
 def step(
@@ -161,8 +161,9 @@ def log(work: Work, event: str, status: str = "ok", task: str = "-", **more: Val
         **{name: value for name, value in more.items() if value is not None},
     }
     try:
-        run_log.append(work.log_path, entry)
-    except StandfastError as error:
-        work.tell(f"the run log cannot be written: {error.problem}")
+        run_log.append(work.log_path, entry, run_log.key(work.journal.folder, may_make=True))
+    except (StandfastError, OSError) as error:
+        why = getattr(error, "problem", None) or str(error)
+        work.tell(f"the run log cannot be written: {why}")
     said = str(more.get("notes") or more.get("cmd") or "").splitlines()
     work.tell(f"{event:<20} {task if task != '-' else ''} {said[0] if said else ''}".rstrip())

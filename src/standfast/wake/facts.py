@@ -88,8 +88,13 @@ _TASKS = """
       AND session = ? AND begun <= ? ORDER BY state, begun, key LIMIT ?"""
 
 _DECISIONS = """
-    SELECT id, text, actor, at, origin FROM decisions WHERE session IS NULL OR session = ?{}
+    SELECT id, text, actor, at, origin FROM decisions
+    WHERE (session IS NULL OR session = ?{}) AND actor <> 'repository'
     ORDER BY number DESC LIMIT ?"""
+# What a repository says binds nobody: it is told apart.
+_FOREIGN = """
+    SELECT id, text, actor, at, origin, count(*) OVER () FROM decisions
+    WHERE actor = 'repository' ORDER BY number DESC LIMIT ?"""
 _OR_BEFORE_THE_FORK = """
     OR (session = ? AND (seq <= ? OR at <= (SELECT at FROM events WHERE events.seq = ?)))"""
 
@@ -117,7 +122,7 @@ class Facts:
         *("session", "client", "agent", "why", "branch", "woke", "parent", "upto", "prompts"),
         *("first_prompt", "in_flight", "results", "commits", "edited", "tasks", "decisions"),
         *("others", "label", "asked", "is_answered", "all_prompts", "all_decisions", "missing"),
-        *("open_outputs", "plans", "plans_elsewhere", "unapplied"),
+        *("open_outputs", "plans", "plans_elsewhere", "unapplied", "foreign", "all_foreign"),
     )
 
     session: str
@@ -147,12 +152,16 @@ class Facts:
     plans: list[Plan]  # the resumption sections that lead it
     plans_elsewhere: list[tuple[str, str]]  # files of those by which another session is at work
     unapplied: dict[str, tuple[str, str]]  # decisions that wait: for which phases, the id there
+    foreign: list[tuple[str, str, str, int, str | None]]  # decisions of the repository's
+    all_foreign: int
 
     def __init__(self) -> None:
         self.open_outputs = []
         self.plans = []
         self.plans_elsewhere = []
         self.unapplied = {}
+        self.foreign = []
+        self.all_foreign = 0
 
     @property
     def is_subagent(self) -> bool:
@@ -205,7 +214,8 @@ def _leave_to_others(ask: Ask, found: Facts, lineage: Lineage) -> None:
 def _add_unapplied(found: Facts) -> None:
     """A decision of a plan that waits for its phase binds too, whoever made it; told once."""
     known = {row[0] for row in found.decisions}
-    waiting = {row[0]: row for plan in found.plans for row in plan.unapplied}
+    theirs = "repository"
+    waiting = {row[0]: row for plan in found.plans for row in plan.unapplied if row[2] != theirs}
     found.unapplied = {key: row[5:] for key, row in waiting.items()}
     added = [row[:5] for key, row in waiting.items() if key not in known]
     found.all_decisions += len(added)
@@ -255,6 +265,9 @@ def _gather_words(ask: Ask, found: Facts, lineage: Lineage, most: int) -> None:
     found.decisions = ask(decided, (found.session, *before, most))  # type: ignore[assignment]  # as selected
     counted = f"SELECT count(*) FROM ({decided})"  # noqa: S608  # our own words
     ((found.all_decisions,),) = ask(counted, (found.session, *before, _MOST_COUNTED))  # type: ignore[assignment]  # a count
+    rows = ask(_FOREIGN, (most,))
+    found.foreign = [row[:5] for row in rows]  # type: ignore[misc]  # as selected
+    found.all_foreign = int(str(rows[0][5])) if rows else 0
     since = found.upto - _HOUR_US
     ((found.others,),) = ask(_OTHERS.format(marks), (*names, since))  # type: ignore[assignment]  # a count
 

@@ -27,6 +27,7 @@ class Plan:
         *("all_defects", "primary", "files", "all_files", "agents", "all_agents", "unapplied"),
         *("failed", "all_failed"),
         *("unacknowledged", "level", "reason", "all_plans", "is_copy"),
+        *("foreign", "foreign_agents", "all_foreign_agents"),
     )
 
     file: str
@@ -58,6 +59,23 @@ class Plan:
     reason: str
     all_plans: int
     is_copy: bool  # at home elsewhere: the file in this checkout is not read
+    foreign: frozenset[str]  # fields that the repository wrote, by their paths with dots
+    foreign_agents: list[tuple[str, str]]  # what it says that agents did
+    all_foreign_agents: int
+
+    def __init__(self) -> None:
+        self.foreign = frozenset()
+        self.foreign_agents = []
+        self.all_foreign_agents = 0
+
+    def is_ours(self, field: str) -> bool:
+        """Whether somebody here wrote a field of the section."""
+        return field not in self.foreign
+
+    @property
+    def own_step(self) -> str:
+        """The next step, if somebody here recorded it."""
+        return self.next_step if self.is_ours("recovery_state.next_step") else ""
 
     @property
     def escalated(self) -> list[tuple[str, int]]:

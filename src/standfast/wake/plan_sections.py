@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _TIGHT = 160  # units of a step or a decision in a short brief: all that is vital has room then
 NAME = 40  # units of a branch or a phase, in a head that names a plan
 _IN_ONE_LINE = 8  # gates
+_FILES, _DEFECTS = "files_to_read", "defect_summary.unresolved_defects"
 
 
 def told(facts: Facts, voice: Voice) -> str:
@@ -31,22 +32,51 @@ def told(facts: Facts, voice: Voice) -> str:
     more = first.all_plans - 1 - len(facts.plans_elsewhere)
     others = f" {more} more, named in each of its lines." if more > 0 else ""
     name = f" {voice.quote(first.phase_name, NAME)}" if first.phase_name.strip() else ""
-    return f"Plan {voice.name(first.file)}, phase {first.phase}{name}, {first.status}.{others}"
+    is_ours = first.is_ours("recovery_state.current_phase_name") or not name
+    source = "" if is_ours else " (from the repository)"
+    which = f"phase {first.phase}{name}{source}"
+    return f"Plan {voice.name(first.file)}, {which}, {first.status}.{others}"
 
 
 def steps(facts: Facts, voice: Voice) -> Lines:
     """What every plan says comes next, and what was being done."""
     lines: Lines = []
     for place, plan in enumerate(facts.plans):
-        if plan.next_step.strip():
+        if plan.own_step.strip():
             rank = 2 * any(line.startswith("NEXT") for _, line in lines)
             whose = "the plan" if plan is facts.plans[0] else voice.name(plan.file)
-            words = voice.quote(plan.next_step, longest(facts, voice))
+            words = voice.quote(plan.own_step, longest(facts, voice))
             lines.append((rank, f"NEXT, as {whose} has it: {words}"))
-        if plan.activity.strip():
+        if plan.activity.strip() and plan.is_ours("recovery_state.current_activity"):
             words = f"- {_of(facts, plan, voice)}at work on {voice.quote(plan.activity)}"
             lines.append((2 * place + 1, words))
     return lines
+
+
+def foreign(facts: Facts, voice: Voice) -> tuple[Lines, int]:
+    """What the repository's sections say and nobody here, and how much of it there is."""
+    lines: Lines = []
+    total = 0
+    for place, plan in enumerate(facts.plans):
+        whose, words = _of(facts, plan, voice), _foreign(plan, voice)
+        lines += [(1 + place + rank, f"- {whose}{each}") for rank, each in enumerate(words)]
+        total += len(words)
+    return lines, total
+
+
+def _foreign(plan: Plan, voice: Voice) -> list[str]:
+    most, state = voice.size.items, "recovery_state"
+    found = []
+    if plan.next_step.strip() and not plan.own_step:
+        found.append(f"next step {voice.quote(plan.next_step)}")
+    if plan.activity.strip() and not plan.is_ours(f"{state}.current_activity"):
+        found.append(f"at work on {voice.quote(plan.activity)}")
+    if not plan.is_ours(_FILES):
+        found += [f"to read {voice.quote(path)}" for path, *_ in plan.files[:most]]
+    if not plan.is_ours(_DEFECTS):
+        found += [f"open defect {voice.quote(text)}" for text in plan.defects[:most]]
+    agents = plan.foreign_agents[:most]
+    return found + [f"agent {voice.name(name)} {voice.quote(line)}" for name, line in agents]
 
 
 def longest(facts: Facts, voice: Voice) -> int:
@@ -61,7 +91,7 @@ def ask_first(facts: Facts, voice: Voice) -> Section:
         for gate, failed in plan.escalated[:1]:
             which = f"{_of(facts, plan, voice)}gate {voice.name(gate)}"
             how = f"failed {failed} times. Ask; do not run it again."
-            lines.append((2 * place, f"NEEDS THE USER: {which} {how}"))
+            lines.append((2 * place, f"NEEDS THE USER: {which} {how}{_source(plan)}"))
     return "", lines, 0
 
 
@@ -99,14 +129,19 @@ def gates(facts: Facts, voice: Voice) -> Section:
         whose = _of(facts, plan, voice)
         rank = 2 * place
         for number, words in enumerate(_at_work(plan, voice)):
-            lines.append((rank + number, f"GATE {whose}{words}"))
+            lines.append((rank + number, f"GATE {whose}{words}{_source(plan)}"))
         others = [_gate(gate, voice) for gate in plan.gates[::-1] if gate[0] != plan.current_gate]
         others += [f"{voice.name(name)} not begun" for name in _not_begun(plan)]
         if others:
             more = f"; {len(others) - _IN_ONE_LINE} more" if len(others) > _IN_ONE_LINE else ""
             words = "; ".join(others[:_IN_ONE_LINE])
-            lines.append((rank + 3, f"GATES {whose}{words}{more}"))
+            lines.append((rank + 3, f"GATES {whose}{words}{more}{_source(plan)}"))
     return "", lines, 0
+
+
+def _source(plan: Plan) -> str:
+    """Scores that nobody here gave."""
+    return "" if plan.is_ours("quality_trajectory.score_history") else " (from the repository)"
 
 
 def _not_begun(plan: Plan) -> list[str]:
@@ -144,6 +179,8 @@ def defects(facts: Facts, voice: Voice) -> Section:
     """What gates found and nobody has resolved."""
 
     def words(plan: Plan) -> list[str]:
+        if not plan.is_ours(_DEFECTS):
+            return []
         known = [text for text in plan.defects if text != plan.primary]
         first = [plan.primary] if plan.primary and plan.primary in plan.defects else []
         return [
@@ -152,13 +189,17 @@ def defects(facts: Facts, voice: Voice) -> Section:
         ]
 
     title = "OPEN DEFECTS (quoted)"
-    return _listed(facts, title, words, lambda plan: plan.all_defects, voice)
+    return _listed(
+        facts, title, words, lambda plan: plan.all_defects * plan.is_ours(_DEFECTS), voice
+    )
 
 
 def files(facts: Facts, voice: Voice) -> Section:
     """What to read, and which parts of it; what for, where there is room."""
 
     def words(plan: Plan) -> list[str]:
+        if not plan.is_ours(_FILES):
+            return []
         return [
             voice.quote(path)
             + (f", sections {voice.quote(parts)}" if parts else "")
@@ -167,7 +208,7 @@ def files(facts: Facts, voice: Voice) -> Section:
         ]
 
     title = "READ, first what matters most (quoted)"
-    return _listed(facts, title, words, lambda plan: plan.all_files, voice)
+    return _listed(facts, title, words, lambda plan: plan.all_files * plan.is_ours(_FILES), voice)
 
 
 def _listed(

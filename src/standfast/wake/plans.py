@@ -51,6 +51,16 @@ _GATES = f"""
     ORDER BY each.key IS cells.value ->> '$.section.quality_trajectory.current_gate' DESC,
       each.id DESC LIMIT ?3"""  # noqa: S608  # our own words
 
+_IS_FOREIGN = """cells.value ->> '$.foreign' IS NOT NULL AND EXISTS (
+      SELECT 1 FROM json_each(cells.value, '$.foreign') AS label WHERE label.value = {})"""
+_FOREIGN_EVENT = _IS_FOREIGN.format("'compaction_events.' || (each.value ->> '$.id')")
+
+# What the repository wrote of a section, without its lists of agents and compactions.
+_FOREIGN = """
+    SELECT each.value FROM cells, json_each(cells.value, '$.foreign') AS each
+    WHERE cells.key = 'resumption:' || ?1 AND each.value NOT GLOB 'agent_summaries.*'
+      AND each.value NOT GLOB 'compaction_events.*'"""
+
 # The iteration that a compaction cut in this phase, however many came since, if it did not end.
 _CUT = f"""
     SELECT substr(each.value ->> '$.active_gate', 1, ?2), each.value ->> '$.active_gate_iteration'
@@ -60,6 +70,7 @@ _CUT = f"""
       AND each.value ->> '$.active_gate_iteration' > ifnull(
         (SELECT json_array_length(past.value) FROM json_each(cells.value, {_HISTORY}) AS past
          WHERE past.key = each.value ->> '$.active_gate'), 0)
+      AND NOT ({_FOREIGN_EVENT})
     ORDER BY each.id DESC LIMIT ?3"""  # noqa: S608  # our own words
 
 _TO_COME = f"""
@@ -89,10 +100,12 @@ _DEFECTS = """
 # The word that a summary begins with says how it went; only who did it need not be sent again.
 _STATUS = "upper(ltrim(substr(each.value, 1, 40), ' *_`[('))"
 _FAILED = " OR ".join(f"{_STATUS} GLOB '{word}*'" for word in NOT_DONE)
+_FOREIGN_AGENT = _IS_FOREIGN.format("'agent_summaries.' || each.key")
 _AGENTS = f"""
     SELECT substr(each.key, 1, ?2), substr(each.value, 1, ?2), count(*) OVER ()
     FROM cells, json_each(cells.value, '$.section.agent_summaries') AS each
-    WHERE cells.key = 'resumption:' || ?1 AND ({_FAILED}) = ?4
+    WHERE cells.key = 'resumption:' || ?1
+      AND iif({_FOREIGN_AGENT}, 2, ({_FAILED})) = ?4
     ORDER BY each.id DESC LIMIT ?3"""  # noqa: S608  # our own words
 
 # Those of the plan itself: one that was only noted binds always, and is never applied.
@@ -212,12 +225,16 @@ def _gather_lists(ask: Ask, found: Plan, most: int) -> None:
     found.gates = [(str(name), int(n), float(score), int(bad)) for name, n, score, bad in gates]
     found.to_come = [str(name) for (name,) in ask(_TO_COME, bounds)]
     files, defects = (ask(sql, bounds) for sql in (_FILES, _DEFECTS))
-    agents, failed = (ask(_AGENTS, (*bounds, is_failed)) for is_failed in (0, 1))
+    agents, failed, foreign = (ask(_AGENTS, (*bounds, which)) for which in (0, 1, 2))
     found.files = [(str(path), str(parts or ""), str(why or "")) for path, parts, why, _ in files]
     found.defects = [str(text) for text, _ in defects]
     found.agents = [(str(name), str(line)) for name, line, _ in agents]
     found.failed = [(str(name), str(line)) for name, line, _ in failed]
-    found.all_files, found.all_defects, found.all_agents, found.all_failed = (
-        int(str(rows[0][-1])) if rows else 0 for rows in (files, defects, agents, failed)
+    found.foreign_agents = [(str(name), str(line)) for name, line, _ in foreign]
+    counted = (files, defects, agents, failed, foreign)
+    found.all_files, found.all_defects, found.all_agents, found.all_failed, unsaid = (
+        int(str(rows[0][-1])) if rows else 0 for rows in counted
     )
+    found.all_foreign_agents = unsaid
+    found.foreign = frozenset(str(name) for (name,) in ask(_FOREIGN, (found.file,)))
     found.unapplied = ask(_UNAPPLIED, bounds)  # type: ignore[assignment]  # as selected

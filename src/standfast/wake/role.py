@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LIMIT = 10_000  # UTF-16 units of everything that a hook prints: the client's own cap
 _LOOKED = 64 * 1024
 _LONGEST = 120
+_TITLE = "THE CONTEXT (quoted from a file of the repository)"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/")
 
 
@@ -77,7 +78,8 @@ def _quotable(text: str, mark: str) -> str:
 def _whole(head: str, shown: str, text: str, seen: Seen, mark: str) -> str:
     is_cut = len(shown) < len(text) or len(seen.text) > _LOOKED
     rest = f"\nCut here; of {len(seen.text):,} characters. The rest is in {seen.file}"
-    return f"{head}\nTHE CONTEXT (quoted)\n«{mark}\n{shown}\n{mark}»{rest if is_cut else ''}"
+    quoted = f"{_TITLE}\n«{mark}\n{shown}\n{mark}»"
+    return f"{head}\n{quoted}{rest if is_cut else ''}"
 
 
 def _whole_lines(shown: str, text: str) -> str:

@@ -77,7 +77,7 @@ def _line(call: Call, tx: Writing) -> str:
 
 def _unowned(call: Call, tx: Writing) -> str:
     from standfast import clock
-    from standfast.clients import alive
+    from standfast.journal import alive
     from standfast.wake.facts import open_sessions
 
     oldest = clock.now_us() - UNOWNED_DAYS * 86_400 * clock.MICROSECONDS

@@ -10,11 +10,10 @@ import json
 import os
 import shutil
 import statistics
-import tempfile
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import process
+from standfast import process, scratch
 from standfast.clients.claude.recipes import RECIPES
 from standfast.clients.claude.samples import BEFORE, SAMPLES
 from standfast.clients.claude.settings import TIMEOUT_S
@@ -43,16 +42,16 @@ class Proof(NamedTuple):
 
 def call_all(hooks: Sequence[Ours], environ: Mapping[str, str]) -> Proof:
     """Make the call of each hook once, where no real journal can be reached."""
-    folder = tempfile.mkdtemp(prefix="standfast-proof-")
     took: dict[str, float | None] = {}
-    try:
-        repository = _repository(folder)
-        surroundings = _surroundings(environ, folder, repository)
-        for ours in hooks:
-            is_doubtful = None in took.values()
-            took[ours.event] = _heard(ours, repository, surroundings, is_doubtful=is_doubtful)
-    finally:
-        _clear(folder)
+    with scratch.folder() as folder:
+        try:
+            repository = _repository(folder)
+            surroundings = _surroundings(environ, folder, repository)
+            for ours in hooks:
+                is_doubtful = None in took.values()
+                took[ours.event] = _heard(ours, repository, surroundings, is_doubtful=is_doubtful)
+        finally:
+            _clear(folder)
     return Proof(
         answered=tuple(event for event, ms in took.items() if ms is not None),
         silent=tuple(event for event, ms in took.items() if ms is None),

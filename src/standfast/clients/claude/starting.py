@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 
 from standfast import disk
-from standfast.clients import alive
 from standfast.clients.checkout import Checkout
 from standfast.clients.claude.recording import MAIN
 from standfast.errors import BadName
+from standfast.journal import alive
 from standfast.protocol import ids
 
 TYPE_CHECKING = False

@@ -1,13 +1,19 @@
 """The command line: one handler of errors, commands loaded only when they are called."""
 
+# ruff: noqa: E402  # where modules come from is settled before any is imported
 from __future__ import annotations
+
+from standfast.imports import keep_to_ours
+
+keep_to_ours()
 
 import os
 import sys
 from contextlib import suppress
 
-from standfast import disk
+from standfast import disk, waiting
 from standfast.errors import InternalError, StandfastError
+from standfast.surfaces.cli import interrupts
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -15,6 +21,9 @@ def main(argv: list[str] | None = None) -> int:
     _open_missing_streams()
     arguments = sys.argv[1:] if argv is None else argv
     status = 0
+    if argv is None:
+        interrupts.heed()
+    waiting.told_to(_waits)
     try:
         status = _run(arguments)
         sys.stdout.flush()
@@ -22,7 +31,7 @@ def main(argv: list[str] | None = None) -> int:
         silence(1)  # `| head` has seen enough
         return status
     except KeyboardInterrupt:
-        return 130
+        return interrupts.leave() if argv is None else interrupts.STATUS
     except StandfastError as error:
         return _say(error, arguments)
     except OSError as error:
@@ -52,6 +61,15 @@ def _open_missing_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _waits(words: str) -> None:
+    """What a command waits for, when that takes long."""
+    from standfast import clock
+    from standfast.protocol.text import printable
+    from standfast.surfaces.cli.screen import speak
+
+    speak(f"{clock.local_second(clock.now_us())} {printable(words)}", sys.stderr)
 
 
 def silence(fd: int) -> None:

@@ -44,6 +44,8 @@ def whole(screen: Screen, record: Record, before: Sequence[Kept], log: Tail) -> 
     ):  # fmt: skip
         if some:
             parts += ["", title, screen.table(some, ("strong",))]
+    if log.foreign:
+        parts.append(f"(lines that are not Standfast's were passed over: {log.foreign})")
     if log.torn:
         parts.append(f"(torn lines that were passed over: {log.torn})")
     return "\n".join(parts)

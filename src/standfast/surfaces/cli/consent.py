@@ -42,12 +42,13 @@ def of(context: Context, arguments: argparse.Namespace) -> Consent:
     return Consent.ASK if sys.stdin.isatty() and not context.json else Consent.MISSING
 
 
-def ask(question: str) -> bool:
-    """Ask a person; no answer is a no."""
+def ask(question: str, *, usual: bool = True) -> bool:
+    """Ask a person; no answer is a no. A line without a word is what is *usual*."""
     sys.stdout.flush()
-    print(f"{question} [Y/n] ", end="", file=sys.stderr, flush=True)
+    print(f"{question} [{'Y/n' if usual else 'y/N'}] ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline()
-    return answer.strip().lower() in {"", "y", "yes"} if answer else False
+    said = {"y", "yes", ""} if usual else {"y", "yes"}
+    return answer.strip().lower() in said if answer else False
 
 
 def diff(before: str | None, after: str | None, name: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from standfast import config, disk, xdg
 from standfast.errors import NotARepository, NothingFound, StandfastError
 from standfast.journal import lost, place
+from standfast.journal.opening import ID
 from standfast.journal.schema import ANY_DOCUMENT
 from standfast.journal.store import Journal
 
@@ -77,7 +78,11 @@ class Context:
 
     def may_write(self) -> None:
         """Refuse to leave prompts and decisions in somebody else's folder."""
+        from standfast import scratch
+
+        scratch.sweep()
         place.refuse_foreign(self.place)
+        self.journal.make_if_gone()
 
     def heal(self, *, checkpoints: bool = False, resumption: str | None = None) -> None:
         """Take in strays and keep the faces; what cannot be done now is told, not fatal.
@@ -92,6 +97,7 @@ class Context:
         try:
             marks = list(lost.marks(self.environ, self.place.folder))
             waiting = strays.look(self.journal, self.config.temporaries, marks=marks)
+            self._tell_absence()
             if not (waiting or self.journal.exists):
                 return
             self.may_write()
@@ -117,10 +123,30 @@ class Context:
         except OSError as error:
             self.trouble.append(disk.disk_error(error, error.filename or self.place.folder))
 
+    def _tell_absence(self) -> None:
+        """A journal that was taken away is told of until somebody has seen to it."""
+        if os.path.lexists(f"{self.place.folder}{ID}"):
+            from standfast.journal import identity
+
+            names = identity.lost(self.journal)
+            if names:
+                self.trouble.append(identity.absent(self.place.folder, names))
+
     def heal_if_due(self) -> None:
         """Whatever command comes by heals, unless it did: what it finds is told by the next."""
         if not self._healed:
             self.heal()
+
+    def remember_place(self) -> None:
+        """Say which journal was at this path before, where it is another; only once."""
+        if "journal" not in self.__dict__ or not (self.place.in_git and self.journal.exists):
+            return
+        from standfast.journal import known_places
+        from standfast.surfaces.cli.screen import warn
+
+        words = known_places.remember(xdg.state_home(self.environ), self.journal)
+        if words:
+            warn(words)
 
     def take_over(self) -> None:
         """Before ids are given out: those that a resumption section has already are taken."""

@@ -117,6 +117,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         status = int(verb.run(context, parsed))
         context.heal_if_due()
+        context.remember_place()
     finally:
         context.close()
     return status

@@ -21,12 +21,13 @@ from standfast.protocol.lane_spec import Spec, Task
 from standfast.protocol.text import printable
 from standfast.redact import redact
 from standfast.run import dispatch
+from standfast.surfaces.cli import grounds, persons, trusting, workers
 from standfast.surfaces.cli import stages as shown
-from standfast.surfaces.cli import workers
 from standfast.surfaces.cli.screen import speak, warn
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from standfast.run.working import Work
     from standfast.surfaces.cli.context import Context
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     Names = tuple[str, str, str]
 
 _LINES = ("runner", "test", "pr", "pr_probe")
-_GIVEN = (*_LINES, "retries", "base", "branch", "merge", "time_s")
+_GIVEN = (*_LINES, "retries", "base", "branch", "merge", "retest", "time_s")
 
 
 def configure(parser: Parser) -> None:
@@ -49,6 +50,8 @@ def configure(parser: Parser) -> None:
     group.add_argument("--base", metavar="BRANCH", help="where it starts and goes to (this one)")
     group.add_argument("--branch", help="the lane's own branch (lane/PHASE/LANE)")
     group.add_argument("--merge", choices=lane_spec.MERGES, help="how it gets there (ff)")
+    group.add_argument("--retest", choices=lane_spec.RETESTS,
+                       help="whether it is tested again on a base that moved (always)")  # fmt: skip
     group.add_argument("--pr", metavar="LINE", help="makes a pull request, instead of `gh`")
     group.add_argument("--pr-probe", metavar="LINE", help="ends 0 if it is there, 1 if not")
     group.add_argument("--output", metavar="FILE[=optional]", action="append", default=[],
@@ -143,13 +146,16 @@ def outputs(said: list[str]) -> dict[str, str]:
     return made
 
 
-def take_on(context: Context, spec: Spec) -> None:
+def take_on(context: Context, spec: Spec, given: Sequence[str] = ()) -> None:
     """Take the lane as far as it goes; whatever stops it, where it stands is told."""
     from standfast.run import lane
 
+    grounds.refuse_elsewhere(context, spec.run_id, [spec.names[1:]])
     context.may_write()
+    if told.find(context.journal, spec.names) is None:
+        trusting.began(context, [spec], given)
+    push_to = trusting.see_to(context, [spec], given)
     dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
-    workers.heed_signals()
     since = _go_on(context, spec.run_id)
 
     def is_stopped() -> bool:
@@ -157,14 +163,28 @@ def take_on(context: Context, spec: Spec) -> None:
         return word.state == runs.STOPPED and word.seq > since
 
     try:
-        lane.run(_work(context, spec)._replace(is_stopped=is_stopped), asked=True)
+        work = _work(context, spec)._replace(is_stopped=is_stopped, push_to=push_to)
+        lane.run(work, asked=True)
     except StandfastError:
         _say_how_to_go_on(context, spec)
         raise
     except KeyboardInterrupt:
         _say_how_to_go_on(context, spec)
         _tell(context, "stopped; a command that runs goes on: resume waits for it, reap ends it")
+        for words in workers.left(context):
+            _tell(context, words)
         raise
+
+
+def accept_base(context: Context, spec: Spec) -> None:
+    """A person says that the base is as it should be, whatever the run knew of it."""
+    from standfast.run import basing
+    from standfast.run.starting import base_commit
+
+    persons.refuse_agents(context)
+    context.may_write()
+    work = _work(context, spec)
+    basing.accept(work, base_commit(work.git, spec.base))
 
 
 def _go_on(context: Context, run_id: str) -> int:

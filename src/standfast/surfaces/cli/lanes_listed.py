@@ -10,7 +10,8 @@ from standfast.journal import runs
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import parking
 from standfast.protocol.lane_steps import Do, decide
-from standfast.protocol.text import one_line
+from standfast.protocol.text import one_line, printable
+from standfast.surfaces.cli.runs_listed import ELSEWHERE
 
 if TYPE_CHECKING:
     from standfast.protocol.lane_steps import Standing
@@ -51,6 +52,11 @@ def _shown(context: Context, lane: Standing) -> Shown:
     newest = max(lane.marks.items(), key=lambda item: item[1].seq, default=None)
     stage, mark = newest if newest is not None else (cp.BEFORE, None)
     runs = f", run {lane.retries + 1} of {lane.spec.retries + 1}" if lane.spec.retries else ""
+    where = told.original_of(context.journal, run_id, [lane.spec.names[1:]])
+    if where is not None:
+        return Shown(
+            run_id, name, ELSEWHERE, stage, f"begun in {printable(where)}, and left to that"
+        )
     if is_taken(context.journal, lane.spec.names):
         return Shown(run_id, name, RUNNING, stage, f"{_doing(lane)}{runs}")
     following = decide(lane)

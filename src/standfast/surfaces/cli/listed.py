@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock
-from standfast.clients import alive
-from standfast.journal import passed
+from standfast.journal import alive, passed
 from standfast.protocol.text import one_line
 from standfast.surfaces.cli import doubts, lanes_listed, plans_listed, runs_listed
 from standfast.wake import sessions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from standfast.effects import lineage
 from standfast.errors import PersonOnly
 from standfast.protocol import ids
 
@@ -19,7 +20,8 @@ _OURS = ("STANDFAST_SESSION", "STANDFAST_OUTPUT", "STANDFAST_EFFECT")
 
 def refuse_agents(context: Context) -> None:
     """An agent that could let itself off would be no gate at all."""
-    if any(context.environ.get(name) for name in (*_AGENTS, *_OURS)):
+    is_told = any(context.environ.get(name) for name in (*_AGENTS, *_OURS))
+    if is_told or lineage.is_an_agents():
         raise PersonOnly("an agent asks for what only a person may say")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast.protocol import plan_waves
+from standfast.protocol.lane_spec import ALWAYS
 from standfast.protocol.plan import BUILDER, ONLY_TASK
 from standfast.protocol.text import one_line, printable
 
@@ -27,8 +28,8 @@ def counted(plan: Plan) -> str:
 
 def tree(plan: Plan, screen: Screen) -> str:
     """Phases, their waves, their lanes, and what each lane waits for, owns and does."""
-    head = f"{screen.paint(plan.run, 'strong')}: {counted(plan)}"
-    lines = [head]
+    retest = "" if plan.retest == ALWAYS else f"; retest: {plan.retest}"
+    lines = [f"{screen.paint(plan.run, 'strong')}: {counted(plan)}{retest}"]
     for phase in plan.phases:
         title = f" {printable(phase.title)}" if phase.title else ""
         lines.append(f"{screen.paint(phase.name, 'strong')}{title}")

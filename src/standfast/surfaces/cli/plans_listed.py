@@ -66,6 +66,8 @@ def _file(context: Context, plan: Plan) -> str:
 
 def _words(plan: Plan) -> str:
     name = f" {one_line(plan.phase_name, _WORDS)}" if plan.phase_name.strip() else ""
+    if name and not plan.is_ours("recovery_state.current_phase_name"):
+        name += " (from the repository)"
     said = [f"phase {plan.phase}{name}", plan.status, *_gate(plan), _age(plan.updated_at)]
     return ", ".join([*said, *([plan.level] if plan.level != staleness.FRESH else [])])
 
@@ -125,6 +127,10 @@ def as_dict(plan: Plan) -> dict[str, object]:
         ],
         "agents": [{"agent": name, "summary": line} for name, line in plan.agents],
         "agents_not_done": [{"agent": name, "summary": line} for name, line in plan.failed],
+        "agents_from_repository": [
+            {"agent": name, "summary": line} for name, line in plan.foreign_agents
+        ],
+        "by": dict.fromkeys(sorted(plan.foreign), "repository"),
         "unacknowledged_compactions": plan.unacknowledged,
         "needs_you": needs_you(plan) or None,
     }

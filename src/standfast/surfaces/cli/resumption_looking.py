@@ -8,12 +8,15 @@ from standfast import clock
 from standfast.errors import NothingFound, StandfastError
 from standfast.files import homes, resumption_files
 from standfast.journal import freshness
+from standfast.protocol.authorship import REPOSITORY
+from standfast.protocol.resumption_labels import DECISIONS, label
 from standfast.protocol.resumption_schema import VERSION
 from standfast.protocol.staleness import FRESH, STALE, Staleness, judge
 from standfast.surfaces.cli import resumption_writing as writing
 
 if TYPE_CHECKING:
     from standfast.files.resumption_files import Found
+    from standfast.journal.resumption import Whose
     from standfast.journal.resumption_folds import Document
     from standfast.surfaces.cli.context import Context
 
@@ -27,6 +30,7 @@ class Seen(NamedTuple):
     section: dict[str, Any]
     staleness: Staleness
     document: Document | None = None  # as the journal has it
+    foreign: frozenset[str] = frozenset()  # what of it the repository wrote
 
     def as_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
@@ -36,6 +40,7 @@ class Seen(NamedTuple):
             "version": VERSION,
             "journalled": self.document is not None,
             "staleness": {"level": level, "reason": reason},
+            "by": dict.fromkeys(sorted(self.foreign), REPOSITORY),
             "resumption": self.section,
         }
 
@@ -47,12 +52,25 @@ def look(context: Context, given: str | None) -> Seen:
     if document is None:
         found = resumption_files.look(context.place.root, file)
         _refuse_unreadable(found)
-        return Seen(file, found.value, _by_file(context, found))
+        foreign = _foreign(resumption_files.whose(context.journal, found, context.place.root))
+        return Seen(file, found.value, _by_file(context, found), foreign=foreign)
     session = context.config.session
     age = freshness.of_document(context.journal.query, document, session, clock.now_us())
     if age.level == FRESH:
         age = _beside(_found(context, document), document.section) or age
-    return Seen(file, document.section, age, document)
+    return Seen(file, document.section, age, document, _labels(context, document))
+
+
+def _foreign(whose: Whose) -> frozenset[str]:
+    return frozenset(label(path) for path, by in whose.items() if by.actor == REPOSITORY)
+
+
+def _labels(context: Context, document: Document) -> frozenset[str]:
+    """The fields that the repository wrote, and the decisions: those are the journal's."""
+    theirs = "SELECT id FROM decisions WHERE actor = ?"
+    said = {str(row[0]) for row in context.journal.query(theirs, (REPOSITORY,))}
+    log = zip(document.section[DECISIONS], document.decided, strict=False)
+    return document.foreign | {f"{DECISIONS}.{entry['id']}" for entry, own in log if own in said}
 
 
 def _found(context: Context, document: Document) -> Found | None:

@@ -51,6 +51,13 @@ def value_of(number: str, said: Said, document: Document, fill: float | None) ->
     return {"trigger": number, "recovery_state": words, **_PARTS[number](said, document)}
 
 
+def fields(said: Said, value: Said | None) -> list[str]:
+    """The fields of the state that flags name, or a whole value does."""
+    state = (value or {}).get("recovery_state")
+    named = [*state] if isinstance(state, dict) else []
+    return [*(name for flag, name in _STATE.items() if flag in said), *named]
+
+
 def complete(ask: Ask, document: Document, value: Mapping[str, Any]) -> Trigger:
     """The trigger that a value tells: checkpoint and time are ours, the rest stays if not said."""
     said = value.get("recovery_state", {})

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 _STYLES = {staleness.FRESH: "good", staleness.STALE: "strong", staleness.CRITICAL: "bad"}
 _BANDS = {PASS: "good", REJECTED: "bad"}
 _NAME = 40
+_SOURCE = "from the repository"
+_UNDER = {
+    "READ": ("files_to_read",),
+    "GATES": ("quality_trajectory.score_history", "quality_trajectory.gates_remaining"),
+    "DEFECTS": ("defect_summary.unresolved_defects", "defect_summary.recurring_patterns"),
+}
 
 
 def whole(screen: Screen, seen: Seen) -> str:
@@ -26,12 +32,12 @@ def whole(screen: Screen, seen: Seen) -> str:
     section = seen.section
     parts = [
         _head(screen, seen),
-        _state(screen, section["recovery_state"]),
-        _titled(screen, "READ", _files(screen, section["files_to_read"])),
-        _titled(screen, "GATES", gates(screen, seen)),
-        _titled(screen, "DEFECTS", _defects(screen, section["defect_summary"])),
-        _titled(screen, "DECISIONS", _decisions(screen, section["decision_log"])),
-        _titled(screen, "AGENTS", _agents(screen, section["agent_summaries"])),
+        _state(screen, section["recovery_state"], seen.foreign),
+        _titled(screen, _title("READ", seen), _files(screen, section["files_to_read"])),
+        _titled(screen, _title("GATES", seen), gates(screen, seen)),
+        _titled(screen, _title("DEFECTS", seen), _defects(screen, section["defect_summary"])),
+        _titled(screen, "DECISIONS", _decisions(screen, section["decision_log"], seen.foreign)),
+        _titled(screen, "AGENTS", _agents(screen, section["agent_summaries"], seen.foreign)),
         _titled(screen, "COMPACTIONS", _compactions(screen, section["compaction_events"])),
     ]
     return "\n".join(part for part in parts if part)
@@ -43,16 +49,26 @@ def _head(screen: Screen, seen: Seen) -> str:
     return f"{name}  {level} ({printable(seen.staleness.reason)})"
 
 
-def _state(screen: Screen, state: dict[str, Any]) -> str:
+def _title(title: str, seen: Seen) -> str:
+    """What nobody here wrote says so."""
+    is_foreign = any(name in seen.foreign for name in _UNDER[title])
+    return f"{title} ({_SOURCE})" if is_foreign else title
+
+
+def _state(screen: Screen, state: dict[str, Any], foreign: frozenset[str]) -> str:
+    def said(name: str) -> str:
+        words = str(state[name])
+        return f"{_SOURCE}: «{words}»" if words and f"recovery_state.{name}" in foreign else words
+
     fill = state["context_fill_at_update"]
     filled = "fill unknown" if fill is None else f"fill {round(100 * fill)} %"
     checkpoint = state["last_checkpoint"] or "none"
-    phase = f"{state['current_phase']} {state['current_phase_name']}".rstrip()
+    phase = f"{state['current_phase']} {said('current_phase_name')}".rstrip()
     return screen.table(
         [
             ("PHASE", f"{phase}, {state['workflow_status']}"),
-            ("NOW", state["current_activity"] or "not recorded"),
-            ("NEXT", state["next_step"] or "not recorded"),
+            ("NOW", said("current_activity") or "not recorded"),
+            ("NEXT", said("next_step") or "not recorded"),
             ("UPDATED", f"{_minute(state['updated_at'])}, {filled}, checkpoint {checkpoint}"),
         ],
         ("dim",),
@@ -143,12 +159,15 @@ def _pattern(entry: dict[str, Any]) -> str:
     return f"{entry['pattern']} ({gates}): {resolution or 'not resolved'}"
 
 
-def _decisions(screen: Screen, entries: list[dict[str, Any]]) -> str:
-    rows = [
-        (entry["id"], "applied" if entry.get("applied") else "OPEN", _decided(entry))
-        for entry in entries
-    ]
+def _decisions(screen: Screen, entries: list[dict[str, Any]], foreign: frozenset[str]) -> str:
+    rows = [(entry["id"], _binds(entry, foreign), _decided(entry)) for entry in entries]
     return _inner(screen).table(rows, ("strong",))
+
+
+def _binds(entry: dict[str, Any], foreign: frozenset[str]) -> str:
+    if f"decision_log.{entry['id']}" in foreign:
+        return _SOURCE
+    return "applied" if entry.get("applied") else "OPEN"
 
 
 def _decided(entry: dict[str, Any]) -> str:
@@ -159,8 +178,12 @@ def _decided(entry: dict[str, Any]) -> str:
     return f"{entry['decision']} ({aside})" if aside else entry["decision"]
 
 
-def _agents(screen: Screen, summaries: dict[str, str]) -> str:
-    return _inner(screen).table(list(summaries.items()), ("strong",))
+def _agents(screen: Screen, summaries: dict[str, str], foreign: frozenset[str]) -> str:
+    rows = [
+        (name, f"{_SOURCE}: «{line}»" if f"agent_summaries.{name}" in foreign else line)
+        for name, line in summaries.items()
+    ]
+    return _inner(screen).table(rows, ("strong",))
 
 
 def _compactions(screen: Screen, compactions: dict[str, Any]) -> str:

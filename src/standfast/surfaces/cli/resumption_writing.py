@@ -15,7 +15,7 @@ from standfast.journal.place import OFF
 from standfast.protocol.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from standfast.journal.resumption_folds import Document
     from standfast.journal.writing import Writing
@@ -76,11 +76,24 @@ def ensure(tx: Writing, context: Context, file: str, who: Author) -> Document:
     return resumption.find(tx.execute, file) or found
 
 
-def fire(tx: Writing, context: Context, file: str, make: Make) -> tuple[Document, Document]:
-    """Apply a trigger that follows from the document, which is begun if need be: before, after."""
+def take_over(context: Context, file: str) -> None:
+    """Before a transaction: who wrote a section that is there already takes time to tell."""
+    from standfast.files import documents_kept
+
+    documents_kept.take_over(context.journal, context.place, file)
+
+
+def fire(
+    tx: Writing, context: Context, file: str, make: Make, said: Iterable[str] = ()
+) -> tuple[Document, Document]:
+    """Apply a trigger that follows from the document, which is begun if need be: before, after.
+
+    *said* are the fields of its state that somebody named.
+    """
     who = author(context)
     before = ensure(tx, context, file, who)
-    after = resumption.fire(tx, file, make(tx, before), who)
+    fields = [f"recovery_state.{name}" for name in said]
+    after = resumption.fire(tx, file, make(tx, before), who, fields)
     follow(tx, who)
     return before, after
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from standfast import clock
 from standfast.errors import StandfastError
 from standfast.process.running import Running
+from standfast.waiting import Wait
 
 if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
@@ -67,7 +68,9 @@ class Faces:
         if child is None:
             return None
         until = clock.monotonic_ns() + _PATIENCE_S * 1e9
+        told = Wait(lambda: "the files that show the run to be written")
         while (status := child.status()) is None and clock.monotonic_ns() < until:
+            told.look()
             clock.pause(_LOOK_AGAIN_S)
         if status is None:
             child.end()

@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from standfast import xdg
+from standfast import clock, xdg
 from standfast.errors import WrongUsage
 from standfast.files import homes
 from standfast.git import Git, branches
+from standfast.journal import lane_steps
 from standfast.journal import runs as told
 from standfast.journal.author import Author
 from standfast.journal.runs import Run
@@ -21,10 +22,11 @@ from standfast.protocol.plan_commands import commands
 from standfast.protocol.plan_lanes import Ground
 from standfast.protocol.runners import takes_script
 from standfast.protocol.text import one_line, printable
+from standfast.protocol.trusting import of_lane
 from standfast.redact import redact
-from standfast.run import runners, trust
+from standfast.run import runners, trust, vouching
 from standfast.run.starting import base_commit
-from standfast.surfaces.cli import plan_secrets
+from standfast.surfaces.cli import persons, plan_secrets, trusting
 from standfast.surfaces.cli.commands.plan import load
 from standfast.surfaces.cli.screen import warn
 
@@ -48,16 +50,13 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
     run_id = ids.run_id(plan.run if arguments.run_id is None else arguments.run_id)
     known = told.find(context.journal, run_id)
     if known is not None:
-        return _same(known, loaded, arguments)
+        _same(known, loaded, arguments)
+        _vouch_again(context, known, loaded, arguments)
+        return known
     plan = _narrowed(plan, arguments)
-    found = _runners(context, plan)
-    shells = _shells(context, plan, found)
-    _refuse_untrusted(context, loaded, plan, shells)
-    plan_secrets.see_to(loaded, plan, shells=shells, runners=found.values())
-    ground = _ground(context, plan, run_id, arguments.base, found)
-    texts = {file: redact(text) for file, text in loaded.prompts.items()}
-    specs = list(plan_lanes.specs(plan, ground._replace(prompts=texts)))
+    specs = _specs(context, loaded, plan, run_id, arguments)
     _look_first(context, specs)
+    trusting.began(context, specs, arguments.trust)
     made = _run(plan, run_id, specs[0].base, loaded)
     author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
     context.may_write()
@@ -66,6 +65,37 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
         if known is None:
             told.plan(tx, made, specs, author)
     return made if known is None else _same(known, loaded, arguments)
+
+
+def _specs(
+    context: Context, loaded: Loaded, plan: Plan, run_id: str, arguments: argparse.Namespace
+) -> list[Spec]:
+    """The lanes as the plan says them now; its commands are trusted."""
+    found = _runners(context, plan)
+    shells = _shells(context, plan, found)
+    _refuse_untrusted(context, loaded, plan, shells, arguments.trust)
+    plan_secrets.see_to(loaded, plan, shells=shells, runners=found.values())
+    ground = _ground(context, plan, run_id, arguments.base, found)
+    texts = {file: redact(text) for file, text in loaded.prompts.items()}
+    return list(plan_lanes.specs(plan, ground._replace(prompts=texts)))
+
+
+def _vouch_again(
+    context: Context, known: Run, loaded: Loaded, arguments: argparse.Namespace
+) -> None:
+    """Lanes of a journal that this plan, which the user names, says in the very same words.
+
+    Such a journal came from elsewhere, or from before anybody vouched. What it says otherwise, and
+    where it would push to, is nobody's word yet.
+    """
+    here = trusting.where(context)
+    new = vouching.unknown(here, lane_steps.of_run(context.journal, known.run_id))
+    if not new:
+        return
+    said = _specs(context, loaded, _narrowed(loaded.need(), arguments), known.run_id, arguments)
+    marks = {of_lane(each, here.root) for each in vouching.as_kept(said)}
+    same = [each for each in new.specs if of_lane(each, here.root) in marks]
+    vouching.vouch(here, same, (), persons.who(context, None))
 
 
 def _same(known: Run, loaded: Loaded, arguments: argparse.Namespace) -> Run:
@@ -137,12 +167,17 @@ def _shells(context: Context, plan: Plan, found: Mapping[str, Runner]) -> set[st
 
 
 def _refuse_untrusted(
-    context: Context, loaded: Loaded, plan: Plan, shells: Collection[str]
+    context: Context, loaded: Loaded, plan: Plan, shells: Collection[str], given: Sequence[str]
 ) -> None:
     """Commands of a plan that nobody has trusted are shown, and none is run."""
     wanted = commands(plan, shells)
     home, root = xdg.state_home(context.environ), homes.main_root(context.place)
     if not wanted or trust.is_trusted(home, root, loaded):
+        return
+    if loaded.fingerprint in given:
+        persons.refuse_agents(context)
+        by, at = persons.who(context, None), clock.rfc3339(clock.now_us())
+        trust.trust(home, root, loaded, at=at, by=by)
         return
     for each in wanted:
         whose = f" of {each.whose}" if each.whose else ""
@@ -150,7 +185,13 @@ def _refuse_untrusted(
         print(f"not run: line {each.line}, {each.what}{whose}: {text}", file=sys.stderr)
     first = wanted[0].line
     problem = f"nobody has trusted its {len(wanted)} commands, or it was changed since"
-    raise PlanUntrusted(problem, file=loaded.file, line=first)
+    raise PlanUntrusted(
+        problem,
+        file=loaded.file,
+        line=first,
+        remedy=f"Read them with `standfast plan trust FILE`, which asks; without a terminal, call"
+        f" this with `--trust {loaded.fingerprint}`.",
+    )
 
 
 def _ground(

@@ -49,11 +49,12 @@ class Unfinished(NamedTuple):
 
     left: list[Run]
     busy: list[str]  # runs that somebody takes on now, and lanes of none
+    elsewhere: list[str]  # in words: what a copy brought along, and where its original is
 
 
 def unfinished(context: Context) -> Unfinished:
     """Look for it, everywhere."""
-    found = Unfinished([], [])
+    found = Unfinished([], [], [])
     try:
         context.journal.query(runs.ANY)
     except NothingFound:  # or a disk was full when it was to be made
@@ -64,15 +65,24 @@ def unfinished(context: Context) -> Unfinished:
         if taking.is_taken(context.journal, taking.RUNS, run.run_id):
             found.busy.append(run.run_id)
         else:
-            found.left.append(run)
+            _take(context, found, run)
     alone: dict[str, list[Spec]] = {}
     for spec in _begun_alone(context):
         if is_taken(context.journal, spec.names):
             found.busy.append("/".join(spec.names))
         else:
             alone.setdefault(spec.run_id, []).append(spec)
-    found.left.extend(_of_lanes(run_id, specs) for run_id, specs in alone.items())
+    for run_id, specs in alone.items():
+        _take(context, found, _of_lanes(run_id, specs))
     return found
+
+
+def _take(context: Context, found: Unfinished, run: Run) -> None:
+    where = lane_steps.original_of(context.journal, run.run_id, run.names)
+    if where is None:
+        found.left.append(run)
+    else:
+        found.elsewhere.append(f"{run.run_id} was begun in {where}, and left to that.")
 
 
 def _begun_alone(context: Context) -> Iterable[Spec]:
@@ -177,7 +187,8 @@ def _found(context: Context, spec: Spec, *, is_asked: bool) -> tuple[str, str]:
     if following.do in (Do.FAIL, Do.BLOCK):
         call = f"`standfast resume {spec.run_id} {spec.lane}`"
         words = "tried once more, as asked" if is_asked else f"stays: {call} tries once more"
-        return ("failed" if following.do is Do.FAIL else "held by a gate"), words
+        held = "held by a gate" if following.task else "needs you"
+        return ("failed" if following.do is Do.FAIL else held), words
     seen = watching.look(context.journal, spec)
     runs_of = f", run {seen.attempt} of {seen.attempts}" if seen.attempts > 1 else ""
     return (f"at {seen.stage}" if lane.marks else "not begun"), f"next: {seen.doing}{runs_of}"

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from standfast.errors import StandfastError
 from standfast.files import homes
 from standfast.journal import checkpoints as recorded
-from standfast.journal import runs
+from standfast.journal import lane_steps, runs
 from standfast.journal.author import Author
 from standfast.protocol.lanes import text
 from standfast.run import phases, rollback, taking
+from standfast.surfaces.cli import grounds, trusting
 from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
@@ -26,9 +27,14 @@ if TYPE_CHECKING:
 _NOT_BEGUN = "not begun: there is nothing to take back"
 
 
-def roll_back(context: Context, run: Run, names: Sequence[Name], to: str | None) -> int:
+def roll_back(
+    context: Context, run: Run, names: Sequence[Name], to: str | None, given: Sequence[str] = ()
+) -> int:
     """Take lanes back, the last of the plan first; a status of 1 where one of them stays."""
+    grounds.refuse_elsewhere(context, run.run_id, names)
     context.may_write()
+    found = (lane_steps.find(context.journal, (run.run_id, *name)) for name in names)
+    trusting.see_to(context, [spec for spec in found if spec is not None], given, pushes=False)
     stays, back = False, set()  # the phases of which a lane went back
     with taking.taken(context.journal, taking.RUNS, run.run_id):
         if len(names) == len(run.names):
@@ -68,7 +74,8 @@ def _one(context: Context, names: tuple[str, str, str], to: str | None) -> tuple
     asked = rollback.Asked(*names, to=to)
     try:
         done = rollback.roll_back(context.journal, root, asked, author,
-                                  {face, *([log] if log else [])})  # fmt: skip
+                                  {face, *([log] if log else [])},
+                                  context.config.worktree_roots)  # fmt: skip
     except StandfastError as refused:
         return f"stays: {refused.problem}", False
     refs = ", ".join(done.told.backups) if done.told else ""

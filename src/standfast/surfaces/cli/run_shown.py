@@ -9,7 +9,7 @@ import sys
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from standfast import clock
+from standfast import clock, waiting
 from standfast.protocol.schedule import State
 from standfast.protocol.text import one_line, printable
 from standfast.surfaces.cli import silence
@@ -46,6 +46,7 @@ class Watch:
         self._said: SimpleQueue[Said] = SimpleQueue()
         self.faces = Faces(context)
         self._live: Any = None
+        self._told_before: Callable[[str], None] | None = None
         can_redraw = context.environ.get("TERM") not in ("dumb", "unknown")  # else it shows the end
         self._is_live = sys.stderr.isatty() and can_redraw and not context.json
 
@@ -59,6 +60,8 @@ class Watch:
         trace: TracebackType | None,
     ) -> None:
         self._print()
+        if self._told_before is not None:
+            waiting.told_to(self._told_before)
         if self._live is not None:
             self._to_terminal(self._live.stop)
 
@@ -92,6 +95,12 @@ class Watch:
 
             self._live = live(goings)
             self._live.start()
+            self._told_before = waiting.told_to(self._above)
+
+    def _above(self, words: str) -> None:
+        """What is waited for stands above the table."""
+        if self._live is not None:
+            self._to_terminal(lambda: self._live.console.print(printable(words), markup=False))
 
     def look(self) -> None:
         """Print what was said, draw, and keep the faces up to date as far as that is cheap."""

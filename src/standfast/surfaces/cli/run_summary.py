@@ -7,7 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from standfast import clock
-from standfast.journal import spending
+from standfast.journal import lane_steps, spending
+from standfast.protocol.lane_spec import NEVER, NONE
 from standfast.protocol.schedule import Outcome, State
 from standfast.surfaces.cli.run_rows import why
 from standfast.surfaces.cli.screen import json_line, speak
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from standfast.run.going import Going
     from standfast.surfaces.cli.context import Context
 
+_UNTESTED = "Not tested as merged: `retest: never` is asked for."
 _SAID = (State.FAILED, State.NEEDS, State.PARKED)
 
 
@@ -42,12 +44,19 @@ def _text(context: Context, going: Going, found: Outcome) -> str:
     held = going.graph.held(going.lanes)
     rows += [("  held back", "/".join(name), f"by {'/'.join(by)}") for name, by in held.items()]
     lines += [context.screen.table(rows, ("bad", "strong"))] if rows else []
+    lines += [_UNTESTED] if _is_untested(going) else []
     if found is not Outcome.DONE:
         again = _named(going.lanes, found)
         if found is Outcome.FAILED:
             lines.append(f"Why: standfast logs {going.run.run_id}/{again}")
         lines.append(f"Go on: standfast resume {going.run.run_id} {again}".rstrip())
     return "\n".join(lines)
+
+
+def _is_untested(going: Going) -> bool:
+    """Whether lanes with tests were to land without being tested again: said, never silent."""
+    specs = (lane_steps.find(going.journal, (going.run.run_id, *name)) for name in going.lanes)
+    return any(spec.test and spec.retest == NEVER and spec.merge != NONE for spec in specs if spec)
 
 
 def _rows(name: Name, lane: Lane) -> Iterable[tuple[str, str, str]]:
@@ -87,4 +96,5 @@ def _as_dict(going: Going, found: Outcome) -> dict[str, object]:
     ]  # fmt: skip
     spent = as_figures(spending.spent(going.journal, going.run.run_id))
     named = {"run_id": going.run.run_id, "outcome": found.replace(" ", "_")}
-    return {**named, "spent": spent, "lanes": lanes}
+    is_tested = not _is_untested(going)
+    return {**named, "spent": spent, "retested": is_tested, "lanes": lanes}

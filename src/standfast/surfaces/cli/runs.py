@@ -6,9 +6,11 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from standfast.effects import door
 from standfast.engines.local import Engine
-from standfast.errors import StandfastError
+from standfast.errors import JournalGone, StandfastError
 from standfast.files import homes
+from standfast.journal import lane_steps
 from standfast.journal import runs as told
 from standfast.lane_errors import LaneEnded, RunBusy
 from standfast.protocol.schedule import Outcome, in_short
@@ -16,7 +18,7 @@ from standfast.run import baseline, dispatch, taking
 from standfast.run.documents import Documents
 from standfast.run.going import Around, Going
 from standfast.run.notifying import Notifier
-from standfast.surfaces.cli import run_summary, workers
+from standfast.surfaces.cli import grounds, run_summary, trusting, workers
 from standfast.surfaces.cli.run_shown import Watch
 from standfast.surfaces.cli.screen import speak
 from standfast.surfaces.cli.workers import author
@@ -44,18 +46,27 @@ def take_on(
     *,
     wait_s: float | None = None,
     phase: str | None = None,
+    given: Sequence[str] = (),
 ) -> int:
-    """Take runs on until each is over, and say how they ended; the worst gives the status."""
+    """Take runs on until each is over, and say how they ended; the worst gives the status.
+
+    One that this user did not begin here is refused; where there are several, it takes no other
+    along. *given*: the fingerprints that a person names.
+    """
+    for run in wanted:
+        grounds.refuse_elsewhere(context, run.run_id, run.names)
     context.may_write()
+    wanted, push_to, refused = _trusted(context, wanted, given)
+    if refused is not None and not wanted:
+        raise refused
     dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
-    workers.heed_signals()
     with ExitStack() as held:
         wanted = [run for run in wanted if _holds(context, held, run, is_only=len(wanted) == 1)]
         _begin(context, wanted)
         watch = held.enter_context(Watch(context))
         goings = []
         for run in wanted:
-            worker = workers.worker(context, watch.teller(run))
+            worker = workers.worker(context, watch.teller(run), push_to=push_to)
             around = _around(context, run, watch)
             chosen = (asked or {}).get(run.run_id, ())
             goings.append(Going(context.journal, run, worker, around, chosen, wait_s=wait_s,
@@ -66,13 +77,38 @@ def take_on(
         except KeyboardInterrupt:
             _leave(context)
             raise
+        except JournalGone:
+            door.end_begun()
+            raise
         outcomes = _close(context, goings)
         watch.faces.close()
     run_summary.tell(context, goings, outcomes)
     if engine.was_interrupted:
         raise KeyboardInterrupt
+    if refused is not None:
+        raise refused
     worst = next((outcome for outcome in Outcome if outcome in outcomes.values()), Outcome.DONE)
     return STATUSES[worst]
+
+
+def _trusted(
+    context: Context, wanted: Sequence[Run], given: Sequence[str]
+) -> tuple[list[Run], tuple[str, ...], StandfastError | None]:
+    """The runs that this user began here, where they push to, and why there are no others."""
+    ours: list[Run] = []
+    push_to: tuple[str, ...] = ()
+    refused: StandfastError | None = None
+    for run in wanted:
+        specs = lane_steps.of_run(context.journal, run.run_id)
+        try:
+            push_to = trusting.see_to(context, specs, given) or push_to
+        except StandfastError as error:
+            if refused is not None:
+                speak(refused.problem, sys.stderr)
+            refused = error
+            continue
+        ours.append(run)
+    return ours, push_to, refused
 
 
 def _holds(context: Context, held: ExitStack, run: Run, *, is_only: bool) -> bool:
@@ -92,6 +128,8 @@ def _leave(context: Context) -> None:
     if not context.json:
         words = "left at once; what runs is being ended: `standfast resume` begins it again"
         speak(f"{words}, `standfast ps` shows what is left", sys.stderr)
+        for words in workers.left(context):
+            speak(words, sys.stderr)
 
 
 def _first(context: Context, goings: Sequence[Going], watch: Watch) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast.journal import lane_steps
 from standfast.journal import runs as told
 from standfast.protocol.schedule import Lane, Outcome, State, outcome
+from standfast.protocol.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
 
 RUNNING, NEEDS, CUT_OFF = "RUNNING", "NEEDS YOU", "CUT OFF"
+ELSEWHERE = "ELSEWHERE"  # what a copy brought along
 _BAD = (Outcome.NEEDS, Outcome.FAILED)
 
 
@@ -28,12 +30,15 @@ class Shown(NamedTuple):
     wave: int
     waves: int
     counted: dict[str, int]
+    original: str = ""
 
     @property
     def words(self) -> str:
         """What people read."""
         numbers = ", ".join(f"{number} {state}" for state, number in self.counted.items())
         hint = f"`standfast resume {self.run_id}` goes on"
+        if self.state == ELSEWHERE:
+            hint = f"begun in {printable(self.original)}, and left to that"
         if self.state == NEEDS:  # what failed, or is held by a gate, stays so unless it is named
             hint = f"`standfast status {self.run_id}` says why"
         told = "" if self.state == RUNNING else f"; {hint}"
@@ -92,7 +97,9 @@ def _shown(context: Context, run: Run) -> Shown:
     if taking.is_taken(context.journal, taking.RUNS, run.run_id):
         state = RUNNING
     numbers = {str(state): counted[state] for state in State if counted[state]}
-    return Shown(run.run_id, state, min(left, default=0), max(waves.values()), numbers)
+    original = lane_steps.original_of(context.journal, run.run_id, run.names) or ""
+    state = ELSEWHERE if original else state
+    return Shown(run.run_id, state, min(left, default=0), max(waves.values()), numbers, original)
 
 
 def rows(context: Context, found: tuple[Shown, ...]) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from standfast.effects import orphans
 from standfast.files import homes
 from standfast.git import Git
 from standfast.journal.author import Author
 from standfast.run.working import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
@@ -21,22 +22,22 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
 
 
-def heed_signals() -> None:
-    """Whatever asks us to end interrupts us, so that it is said how to go on."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # `nohup` means it
-            signal.signal(number, signal.default_int_handler)
-
-
 def author(context: Context) -> Author:
     """Who says what is recorded of lanes."""
     return Author("standfast", session=context.config.session, subdir=context.place.subdir)
+
+
+def left(context: Context) -> list[str]:
+    """What lives of commands that were begun, a line for each: it has a name and numbers."""
+    found = (each for each in orphans.every(context.journal) if each.pids)
+    return [f"  {each.key}: process {' '.join(map(str, each.pids))}" for each in found]
 
 
 def worker(
     context: Context,
     tell: Callable[[Spec, str], None],
     render: Callable[[], None] = lambda: None,
+    push_to: Sequence[str] = (),
 ) -> Callable[[Journal, Spec], Work]:
     """For any lane, in whatever thread: it has a journal of its own."""
     face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
@@ -52,7 +53,7 @@ def worker(
         return Work(
             journal=journal,
             spec=spec,
-            git=git,
+            git=replace(git, timeout_s=spec.time_s),
             log_path=os.path.join(face.root, folder, f"{spec.run_id}.jsonl"),
             author=who,
             environ=environ,
@@ -60,6 +61,7 @@ def worker(
             render=render,
             tell=lambda words: tell(spec, words),
             spare=[name for name in spare if name],
+            push_to=push_to,
         )
 
     return work

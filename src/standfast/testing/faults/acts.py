@@ -19,6 +19,7 @@ from standfast.protocol import lifecycle
 from standfast.protocol.outputs import SENTINEL
 from standfast.surfaces.cli import frame
 from standfast.testing.faults import perform, worlds
+from standfast.testing.faults.absence_acts import ABSENCES, has_id
 from standfast.testing.faults.act import WORD, Act, command, decided
 from standfast.testing.faults.lane_acts import CHECKPOINTS, LANES
 from standfast.testing.faults.plan_acts import PLANS
@@ -64,6 +65,17 @@ def _is_in_context(*parts: str) -> Callable[[World, Seen], bool]:
 
 def _export(world: World) -> int:
     return perform.call("journal", "export", "-o", os.path.join(world.root, "export.jsonl"))
+
+
+def _confirmed(seen: Seen) -> int:
+    """How often what the repository says was made to bind."""
+    return sum(kind == "decision.confirmed" for kind, _, _ in seen.events)
+
+
+def _binds(world: World, _seen: Seen) -> bool:
+    with open(os.path.join(world.folder, "status.md"), encoding="utf-8") as file:
+        text = file.read()
+    return worlds.FOREIGN in text and "From the repository" not in text
 
 
 _FORGET = worlds.SESSION[:8]
@@ -125,10 +137,15 @@ CONTEXTS: tuple[Act, ...] = (
 
 
 COMMANDS: tuple[Act, ...] = (
-    Act("first-note", "note", "fresh", command("note", WORD), new=decided),
+    Act("first-note", "note", "fresh", command("note", WORD), new=decided, holds=has_id),
     Act("note", "note", "begun", command("note", WORD), new=decided),
     Act("note-waiting", "note", "waiting", command("note", WORD), new=decided),
     Act("note-resuming", "note", "resuming", command("note", WORD), new=decided),
+    Act(
+        "note-confirm", "note", "told by the repository",
+        command("note", "--confirm", worlds.FOREIGN_ID),
+        new=_confirmed, holds=_binds, repeats=False,
+    ),
     Act("status", "status", "waiting", command("status")),
     Act("brief", "brief", "waiting", command("brief")),
     Act("events", "events", "waiting", command("events")),
@@ -342,7 +359,7 @@ HOOKS: tuple[Act, ...] = (
     *DOCUMENTS,
 )
 
-_EVERY = (*COMMANDS, *STAGES, *CHECKPOINTS, *LANES, *PLANS, *RUNS, *RESUMPTIONS, *HOOKS)
+_EVERY = (*COMMANDS, *ABSENCES, *STAGES, *CHECKPOINTS, *LANES, *PLANS, *RUNS, *RESUMPTIONS, *HOOKS)
 ACTS: dict[str, Act] = {act.name: act for act in _EVERY}
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.clients import elsewhere
-from standfast.journal import strays
+from standfast.journal import decisions, identity, strays
 from standfast.journal.writing import Writing
 
 if TYPE_CHECKING:
@@ -83,6 +83,21 @@ def early_word() -> None:
     Writing._end = late  # type: ignore[method-assign]
 
 
+def no_id() -> None:
+    """A journal is made and nobody could tell that it was there."""
+    identity.settle = lambda *_: None
+
+
+def gap_forgotten() -> None:
+    """A new journal in the place of one that was taken away says nothing of it."""
+    identity._tell_gap = lambda *_: None
+
+
+def unconfirmed() -> None:
+    """A person is told that a repository's word binds, and it does not."""
+    decisions.confirm = lambda *_: None
+
+
 # Caught by the sweep. The other parts bring their own.
 SWEPT: tuple[Canary, ...] = (
     Canary("in-place write", in_place_write, ("off",)),
@@ -92,4 +107,7 @@ SWEPT: tuple[Canary, ...] = (
     Canary("freed first", freed_first, ("status",)),
     Canary("unknown commit", unknown_commit, ("PreToolUse",)),
     Canary("early word", early_word, ("note",)),
+    Canary("no id", no_id, ("first-note",)),
+    Canary("unconfirmed", unconfirmed, ("note-confirm",)),
+    Canary("gap forgotten", gap_forgotten, ("note-gone",)),
 )

@@ -9,12 +9,12 @@ from __future__ import annotations
 import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.testing.faults import acts, crew, shim
+from standfast.testing.faults import acts, crew, planted, saving, shim
 from standfast.testing.faults.around import canaries as around_canaries
 from standfast.testing.faults.around import surroundings
 from standfast.testing.faults.canaries import SWEPT
 from standfast.testing.faults.cuts import canaries as cut_canaries
-from standfast.testing.faults.cuts import cuts, lane_canaries, lane_cuts
+from standfast.testing.faults.cuts import cuts, lane_canaries, lane_cuts, run_scenes
 from standfast.testing.faults.flips import canaries as flip_canaries
 from standfast.testing.faults.flips import flips
 from standfast.testing.faults.power import canaries as power_canaries
@@ -142,12 +142,30 @@ def lane_power(run: Run) -> Figures:
     return figures
 
 
+def run_power(run: Run) -> Figures:
+    """Under a run: in its setup, agents, tests and gates, and between any two steps."""
+    figures: Figures = {}
+    for filesystem in cuts.FILESYSTEMS:
+        number = 5 if run.slice else 160
+        counted = lane_cuts.run(
+            run.place(filesystem), run.seed, number, filesystem, run.tell,
+            scenes=run_scenes.RUN_SCENES,
+        )  # fmt: skip
+        if counted.skipped is not None:
+            run.tally.skipped[f"runs on {filesystem}"] = counted.skipped
+            continue
+        run.tally.cuts += counted.cuts
+        run.tally.find(counted.findings)
+        figures[filesystem] = f"{counted.cuts} cuts, {counted.acknowledged:,} facts seen before"
+    return figures
+
+
 def lane_bugs(run: Run) -> None:
     """Under the scenes that show them."""
-    for name, plant in lane_canaries.CANARIES.items():
+    for name, bug in lane_canaries.CANARIES.items():
         counted = lane_cuts.run(
             run.place("lane-canary"), run.seed, lane_canaries.ENOUGH_CUTS, "ext4", lambda _: None,
-            plant=plant, scenes=lane_canaries.SCENES, until_found=True,
+            plant=bug.plant, scenes=bug.scenes, until_found=True,
         )  # fmt: skip
         if counted.skipped is None:
             run.canary(name, counted.findings)
@@ -174,6 +192,19 @@ def calm_canaries(run: Run) -> None:
         with tempfile.TemporaryDirectory(prefix="standfast-storm-") as folder:
             counted = writers.run(folder, run.seed, 24, 1.5, None, lambda _: None, plant=plant)
         run.canary(name, counted.findings)
+
+
+def saves(run: Run) -> Figures:
+    """Somebody saves files of the checkout in which merges land."""
+    counted = saving.run(run.place("saves"), run.seed, 8 if run.slice else 100)
+    run.tally.find(f"{words} [saves, seed {run.seed}]" for words in counted.findings)
+    return {"saves": counted.saves, "merges refused": counted.refused}
+
+
+def hasty_merge(run: Run) -> None:
+    """A merge that looks first and then writes, as git does it."""
+    counted = saving.plain_git(run.place("hasty-merge"), run.seed, saving.ENOUGH)
+    run.canary("a merge writes over a save", counted.findings)
 
 
 def byte_flips(run: Run) -> Figures:
@@ -229,6 +260,20 @@ def model(run: Run) -> Figures:
         return {"steps": 0}
 
 
+def environment(run: Run) -> Figures:
+    """What a command finds in its environment is on no disk, whoever was killed."""
+    counted = planted.run(run.place("planted"), run.seed, 8 if run.slice else 100)
+    run.tally.find(counted.findings)
+    return {"kills": counted.kills}
+
+
+def environment_canaries(run: Run) -> None:
+    """A dozen kills are enough."""
+    for name, plant in planted.CANARIES.items():
+        found = planted.run(run.place("planted"), run.seed, 12, plant=plant, until_found=True)
+        run.canary(name, found.findings)
+
+
 PARTS: dict[str, Part] = {
     "sweep": Part(
         "every call of every act, every kind of fault", sweep, sweep_canaries, no_compiler
@@ -236,8 +281,13 @@ PARTS: dict[str, Part] = {
     "power": Part("every state that a power cut could leave", power, replay_canaries, no_compiler),
     "cuts": Part("power cut for real, on loop devices", real_cuts, real_canaries),
     "lanes": Part("power cut for real under a lane at work", lane_power, lane_bugs),
+    "runs": Part("power cut for real under a run, contents compared", run_power),
     "storm": Part(f"{WRITERS} processes writing one journal", storm, calm_canaries),
+    "saves": Part("a person saves files while merges land there", saves, hasty_merge),
     "flips": Part("one byte is another", byte_flips, byte_canaries),
     "around": Part("full, read-only, frozen disks; clocks; stopped holders", around, odd_canaries),
+    "planted": Part(
+        "a value of the environment, looked for on the disk", environment, environment_canaries
+    ),
     "model": Part("any sequence of steps, against a plain model", model),
 }

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from standfast.run import trust
 from standfast.testing.faults import perform
 from standfast.testing.faults.act import Act, command
-from standfast.testing.faults.run_worlds import RUN
+from standfast.testing.faults.run_worlds import MARK, RUN
 
 if TYPE_CHECKING:
     from standfast.testing.faults.look import Seen
@@ -27,10 +28,28 @@ def _run(world: World) -> int:
     return perform.call("run", os.path.join(world.home, "plan.yaml"))
 
 
+def _mark(world: World) -> str:
+    with open(os.path.join(world.home, MARK), encoding="ascii") as file:
+        return file.read()
+
+
+def _trust(world: World) -> int:
+    """A person says that what somebody else began may be gone on with."""
+    return perform.call("resume", RUN, "--trust", _mark(world))
+
+
+def _is_trusted(world: World, _seen: Seen) -> bool:
+    home = os.path.join(world.home, ".local", "state")
+    folder = os.path.realpath(world.folder)
+    return _mark(world) in trust.vouched(home, folder, f"run/{RUN}")
+
+
 RUNS: tuple[Act, ...] = (
     Act("run", "run", "a run that is done", _run, dear=True),
     Act("resume", "resume", "a run that is done", command("resume"), dear=True),
     Act("roll-back-run", "rollback", "a run that waits", command("rollback", RUN), dear=True),
+    Act("trust-run", "resume", "a run of somebody else", _trust, holds=_is_trusted,
+        dear=True),
     Act("stop", "stop", "a run that waits", command("stop", RUN), new=_stopped),
     Act("logs", "logs", "a run that is done", command("logs", RUN)),
 )  # fmt: skip

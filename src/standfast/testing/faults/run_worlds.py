@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 from typing import TYPE_CHECKING
 
+from standfast.run import trust
 from standfast.testing.faults import perform
 from standfast.testing.faults.lane_worlds import commit
 from standfast.testing.faults.world import write
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 
     from standfast.testing.faults.world import World
 
-RUN = "night"
+RUN, MARK = "night", "mark"  # the run, and the file with its fingerprint
 _SETTINGS = "runner: nobody\nrunners:\n  nobody:\n    command: ['true']\n"
 _PLAN = f"run: {RUN}\nlanes:\n  one: Do nothing.\n"
 
@@ -36,6 +39,17 @@ def _done(world: World) -> None:
     perform.command(world, "run", _planned(world), "--base", "main")
 
 
+def _delivered(world: World) -> None:
+    """The same for somebody who began nothing of it: nobody vouches for its lanes."""
+    _done(world)
+    folder = os.path.join(world.home, ".local", "state", trust.RUNS)
+    (known,) = (name for name in os.listdir(folder) if name.endswith(".json"))
+    with open(os.path.join(folder, known), encoding="utf-8") as file:
+        (mark,) = json.load(file)["fingerprints"]
+    write(os.path.join(world.home, MARK), mark)
+    shutil.rmtree(folder)
+
+
 def _waiting(world: World) -> None:
     """A run none of whose agents was begun: the tests fail where nobody changed anything."""
     perform.command(world, "run", _planned(world, "test: 'false'\n"), "--base", "main")
@@ -44,4 +58,5 @@ def _waiting(world: World) -> None:
 RUN_WORLDS: dict[str, Callable[[World], None]] = {
     "a run that is done": _done,
     "a run that waits": _waiting,
+    "a run of somebody else": _delivered,
 }

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 from standfast import clock
 from standfast.clients.claude.samples import BEFORE
-from standfast.journal import inbox, spool
+from standfast.journal import decisions, inbox, spool
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
 from standfast.protocol import outputs
+from standfast.protocol.authorship import REPOSITORY
 from standfast.testing.faults import perform
+from standfast.testing.faults.absence_acts import noted_since, taken_away
 from standfast.testing.faults.lane_worlds import DOUBT, LANE_WORLDS, NOTE_BY_HAND
 from standfast.testing.faults.run_worlds import RUN_WORLDS
 from standfast.testing.faults.world import Snapshot, World, at, write
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 DECISIONS = ("use the second parser", "tests run on the copy", "the port is 8443")
+FOREIGN = "the repository says to skip the tests"
+FOREIGN_ID = f"RD-{len(DECISIONS) + 1:03}"
 EDITED = "a person added this by hand"
 POSTED = "the sandbox left this in the inbox"
 SESSION = "8f2c0000-1111-4222-8333-444455556666"
@@ -135,6 +139,15 @@ def _waiting(world: World) -> None:
     lost = os.path.join(world.home, ".local", "state", "standfast", "lost")
     os.makedirs(lost)
     write(os.path.join(lost, "1700000000-1"), f"the hook could not be run\n{world.repo}\n")
+
+
+def _told(world: World) -> None:
+    """A repository has said something that binds nobody yet."""
+    journal = Journal(world.folder)
+    with journal.writing() as tx:
+        decisions.note(tx, FOREIGN, Author(REPOSITORY))
+    journal.close()
+    perform.command(world, "status")
 
 
 def _aged(world: World) -> None:
@@ -316,7 +329,10 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "begun": _begun,
     "waiting": _waiting,
     "aged": _aged,
+    "told by the repository": _after_begun(_told),
     "checkpointed": _checkpointed,
+    "taken away": taken_away,
+    "noted since": noted_since,
     "off": _off,
     "staged": _staged,
     **{name: _after_begun(fill) for name, fill in (LANE_WORLDS | RUN_WORLDS).items()},

@@ -14,6 +14,7 @@ from standfast.testing.fuzz import (
     checkpoints,
     contexts,
     documents,
+    identities,
     lanes,
     orchestration,
     outside,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from standfast.testing.fuzz.target import Target
 
 _MODULES = (
-    *(documents, sections, contexts, roles, recorded),
+    *(documents, sections, contexts, roles, recorded, identities),
     *(told, agents, checkpoints, resumption, orchestration, lanes, runners, plans, outside),
 )
 TARGETS: Mapping[str, Target] = {

@@ -11,7 +11,7 @@ from standfast import config, filesystems
 from standfast.clients.claude import chosen
 from standfast.errors import BadConfig
 from standfast.files import drafts, status_md
-from standfast.git import armour, checked_ref, entries, worktrees
+from standfast.git import armour, checked_ref, entries, pushing, shared, worktrees
 from standfast.git.saying import failure
 from standfast.journal.reading import Decision
 from standfast.process import Finished, identity, workers
@@ -32,6 +32,22 @@ def _settings_file(data: bytes) -> None:
     must(found.git == "git", "a repository chose a program")
     must(0 <= found.lock_timeout_s <= 3600, "a time without bounds")
     must(not found.guard_resumption, "a repository switched a guard on")
+
+
+def _shared_settings(data: bytes) -> None:
+    at = folder("shared")
+    at.put("config", data)
+    found = shared.digests(Path(at.path))
+    must({*found} == {key for key, _ in shared.pairs(text_of(data))}, "another key")
+    must(shared.changed(found, found) == [], "changed by nobody")
+
+
+@answered
+def _push_address(data: bytes) -> None:
+    found = pushing.resolved(text_of(data), "/r")
+    if pushing.is_local(found):
+        must(found.startswith("/"), "a path that depends on where one stands")
+        must(pushing.resolved(found, "/elsewhere") == found, "a path that leads elsewhere")
 
 
 @answered
@@ -131,6 +147,7 @@ _FACE = status_md.render(
     [Decision(f"RD-00{n}", f"words {n}", "user", "", None, 0) for n in range(1, 4)]
 )
 _SECRETS = (
+    b"token = next_token, after\npassword = password)\n",
     b'export API_KEY=abcdef0123456789abcdef && curl -H "Authorization: Bearer abc.def.ghi"',
     b'{"password": "hunter2 hunter2", "url": "https://user:secretsecret@host/x"}',
     b"sk-ant-api03-" + b"aB3" * 30,
@@ -165,6 +182,26 @@ TARGETS = (
         (_FACE, b"## Decisions\n1. x\n"),
     ),
     Target("redact", "a second pass changes nothing", _redacted, _SECRETS),
+    Target(
+        "push-address",
+        "an address of another machine, a whole path, or our error",
+        _push_address,
+        (
+            b"../team.git",
+            b"file:///srv/a%20b%00.git",
+            b"git@host:team.git",
+            b"https://host/team.git",
+        ),
+    ),
+    Target(
+        "git-settings",
+        "keys with a digest each, whatever an agent wrote there",
+        _shared_settings,
+        (
+            b'[core]\n\tbare = false\n[remote "origin"]\n\turl = x\n\turl = y \\\n z\n[a.b] c\n',
+            b'[filter "\xff\xfe"] clean = \xe9\n',
+        ),
+    ),
     Target(
         "git-output",
         "entries, and words that no terminal obeys",

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from standfast.clients import alive, commits
+from standfast.clients import commits
 from standfast.clients.checkout import Checkout
 from standfast.clients.claude import (
     outputs,
@@ -22,7 +22,10 @@ from standfast.clients.claude.recipes import RECIPES
 from standfast.clients.claude.telling import _tool_ended
 from standfast.clients.hook import _has_time
 from standfast.clients.serve import Call
+from standfast.git import bringing
+from standfast.journal import alive
 from standfast.journal.payload import encode
+from standfast.protocol import authorship
 from standfast.protocol.outputs import SENTINEL, paragraph
 from standfast.testing.fuzz.target import Target, answered, folder, must, text_of
 from standfast.wake.sections import _outcome
@@ -152,6 +155,17 @@ def _checkout(data: bytes) -> None:
     must(all(seen.commit for seen in made), "a commit without a name")
 
 
+@answered
+def _history(data: bytes) -> None:
+    text = text_of(data)
+    moves = authorship.moves(text)
+    must(len(moves) <= text.count("\t"), "a move from nowhere")
+    found = bringing.changes(text)
+    must(all(change.before for change in found), "a change of nothing")
+    held = bringing.contents(data)
+    must(sum(map(len, held.values())) <= len(data), "contents from nowhere")
+
+
 def _process_mark(data: bytes) -> None:
     text = text_of(data)
     alive.is_gone(text)
@@ -255,6 +269,16 @@ TARGETS = (
         "moves and the commits that they made",
         _checkout,
         (_LOG, b"ref: refs/heads/a\n"),
+    ),
+    Target(
+        "history",
+        "moves, changes and contents that are in it, or our error",
+        _history,
+        (
+            _LOG,
+            b"%s\n:100644 100644 %s %s M\tf\n" % (b"a" * 40, b"b" * 40, b"0" * 40),
+            b"%s blob 3\na\nb\n%s blob 0\n\n" % (b"a" * 40, b"b" * 40),
+        ),
     ),
     Target(
         "process-mark",

@@ -89,6 +89,10 @@ def _as_dict(found: Facts) -> dict[str, object]:
             }
             for key, text, actor, at, _ in found.decisions
         ],
+        "from_repository": [
+            {"id": key, "text": text, "by": actor, "at": clock.rfc3339(at)}
+            for key, text, actor, at, _ in found.foreign
+        ],
         "results": [
             {"at": clock.rfc3339(at), "words": words, "ended": state, "status": status}
             for at, words, state, status, *_ in found.results

@@ -10,6 +10,7 @@ from standfast.clients.checkout import Checkout
 from standfast.errors import NoCheckpoint, StandfastError, WrongUsage
 from standfast.files import homes, run_log
 from standfast.journal import checkpoints as recorded
+from standfast.journal import lane_steps
 from standfast.journal.author import Author
 from standfast.journal.following import follow
 from standfast.protocol import checkpoint_fields as fields
@@ -183,7 +184,10 @@ def _log(context: Context, kept: Kept) -> run_log.Tail:
     if not isinstance(path, str) or not os.path.isabs(path):
         return run_log.Tail()
     try:
-        return run_log.tail(path, _LOGGED)
+        is_ours = lane_steps.find(context.journal, kept.key[:3]) is not None
+        key = run_log.key(context.place.folder) if is_ours else None
+        found = run_log.tail(path, _LOGGED, key)
+        return found._replace(entries=tuple(map(run_log.unproved, found.entries)))
     except StandfastError as error:
         context.trouble.append(error)
         return run_log.Tail()

@@ -1,4 +1,4 @@
-"""`standfast journal`: verify, repair, export or trim it, ask what it keeps and where it is."""
+"""`standfast journal`: verify, repair, abandon, export or trim it, ask what it keeps and where."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors import DiskFailed, NothingFound, WrongUsage
-from standfast.journal import mirror, reading, retention, telling, verify
+from standfast.journal import identity, mirror, place, reading, retention, telling, verify
 from standfast.protocol.text import printable
+from standfast.run.leftovers import Leftovers
+from standfast.surfaces.cli import grounds
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -20,11 +22,12 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 _NONE = "none lost"
+_MEND = "`standfast journal repair` copies all of it aside and rebuilds what it can."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Six things to do with a journal."""
-    actions = ("verify", "repair", "export", "trim", "kept", "path")
+    """Seven things to do with a journal."""
+    actions = ("verify", "repair", "abandon", "export", "trim", "kept", "path")
     parser.add_argument("action", choices=actions)
     parser.add_argument("digest", nargs="?", help="kept: print this one; the first digits will do")
     parser.add_argument("-o", "--output", help="export: the file to make; it must not exist yet")
@@ -41,9 +44,10 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         shown = printable(path) if sys.stdout.isatty() else path
         print(json_line({"journal": path}) if context.json else shown)
         return 0
-    if arguments.action == "repair":
-        return _repair(context)
-    if not context.journal.exists and not mirror.segments(context.place.folder):
+    if arguments.action in _MENDING:
+        return _MENDING[arguments.action](context)
+    lost = grounds.absent(context)
+    if not (context.journal.exists or lost) and not mirror.segments(context.place.folder):
         raise NothingFound("nothing has been recorded here yet", file=context.place.folder)
     if arguments.action == "trim":
         return _trim(context)
@@ -51,18 +55,23 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         from standfast.surfaces.cli.kept import kept
 
         return kept(context, arguments.digest)
-    return _verify(context) if arguments.action == "verify" else _export(context, arguments.output)
+    if arguments.action == "verify":
+        return _verify(context, lost)
+    return _export(context, arguments.output)
 
 
 def _repair(context: Context) -> int:
     """Rebuild, then take in what strays and protocol files still know; say what is lost."""
     from standfast.journal.repair import repair
 
-    context.may_write()
+    lost = grounds.absent(context)
+    place.refuse_foreign(context.place)
+    if lost:
+        context.journal.make_if_gone()
     done = repair(context.journal)
+    grounds.mend(context)
     if done.quarantine is None:
-        said = f"{done.events:,} events, nothing to repair."
-        print(json_line({**done.as_dict(), "adopted": []}) if context.json else said)
+        _tell_unchanged(context, done, lost)
         return 0
     before = {decision.id for decision in reading.decisions(context.journal)}
     context.heal()
@@ -73,6 +82,46 @@ def _repair(context: Context) -> int:
         return 0
     _tell(context, done, adopted)
     return 0
+
+
+def _tell_unchanged(context: Context, done: Repaired, lost: tuple[str, ...]) -> None:
+    """Nothing of a journal that is gone can be rebuilt; what runs left in git is named."""
+    left = grounds.leftovers(context) if lost else None
+    if context.json:
+        gone = {"gone": list(lost), "orphans": left._asdict()} if left else {}
+        print(json_line({**done.as_dict(), "adopted": [], **gone}))
+        return
+    if left is None:
+        print(f"{done.events:,} events, nothing to repair.")
+        return
+    print(f"The journal {', '.join(lost)} is gone, with everything that it alone knew:")
+    print("no copy of it was found. What is recorded since is whole, and counts from here on.")
+    _list(context, left)
+
+
+def _abandon(context: Context) -> int:
+    """Whoever deleted it says so; nothing is removed, and runs may begin again."""
+    context.may_write()
+    lost = grounds.abandon(context)
+    if not lost and context.journal.exists:
+        context.journal.query("SELECT 1")  # damaged it may be all the same, which is told
+    left = grounds.leftovers(context) if lost else Leftovers()
+    if context.json:
+        print(json_line({"abandoned": list(lost), "orphans": left._asdict()}))
+        return 0
+    named = ", ".join(lost)
+    print(
+        f"Abandoned: the journal {named}; nothing was removed." if lost else "Nothing is missing."
+    )
+    _list(context, left)
+    return 0
+
+
+def _list(context: Context, left: Leftovers) -> None:
+    """What runs left in git that no journal knows any more: told, and left alone."""
+    rows = [("left", kind, printable(name)) for kind, name in left.words[:_SHOWN]]
+    if rows:
+        print(context.screen.table(rows, ("strong",)))
 
 
 def _tell(context: Context, done: Repaired, adopted: list[str]) -> None:
@@ -101,10 +150,14 @@ def _lost(count: int, *, is_unsure: bool) -> str:
     return f"{count:,} lost" if count else _NONE
 
 
-def _verify(context: Context) -> int:
+def _verify(context: Context, lost: tuple[str, ...]) -> int:
     report = verify.verify(context.journal)
+    gone = identity.absent(context.place.folder, lost)
+    report.problems += [gone.problem] if lost and gone.problem not in report.problems else []
+    left = grounds.leftovers(context) if lost else Leftovers()
     if context.json:
-        print(json_line(verify.as_dict(report)))
+        orphans = {"orphans": left._asdict()} if lost else {}
+        print(json_line({**verify.as_dict(report), **orphans}))
     else:
         words = "kept every promise" if not report.problems else f"{len(report.problems)} problems"
         style = "bad" if report.problems else "good"
@@ -115,16 +168,17 @@ def _verify(context: Context) -> int:
         if report.dropped:
             print(_dropped(report.dropped))
         if report.missing or report.is_unsure:
-            lost = ", ".join(telling.span(*found) for found in report.missing[:_SHOWN])
+            spans = ", ".join(telling.span(*found) for found in report.missing[:_SHOWN])
             more = f"; {telling.MORE}" if report.is_unsure else ""
-            print(f"Lost before the last repair: {lost or 'none that is known'}{more}.")
+            print(f"Lost before the last repair: {spans or 'none that is known'}{more}.")
         if report.forked:
             spans = ", ".join(telling.span(*found) for found in report.forked[:_SHOWN])
             print(f"Otherwise in a mirror, which is in the quarantine: {spans}.")
         if report.problems:
             rows = [("problem", problem) for problem in report.problems[:_SHOWN]]
             print(context.screen.table(rows, ("bad",)))
-            print("`standfast journal repair` copies all of it aside and rebuilds what it can.")
+            _list(context, left)
+            print(gone.remedy if lost else _MEND)
     return 1 if report.problems else 0
 
 
@@ -173,3 +227,6 @@ def _export(context: Context, output: str | None) -> int:
     if first > 1 and not context.json:
         print(_dropped(first - 1))
     return 0
+
+
+_MENDING = {"repair": _repair, "abandon": _abandon}

@@ -16,7 +16,7 @@ from standfast.protocol import checkpoints as rules
 from standfast.protocol import ids, lanes
 from standfast.protocol.text import printable
 from standfast.surfaces.cli import checkpoints as shown
-from standfast.surfaces.cli import lane_runs, troubles
+from standfast.surfaces.cli import grounds, lane_runs, troubles, trusting
 from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
@@ -49,6 +49,10 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--phase", required=True, help="the phase, such as P1")
     parser.add_argument("--lane", default=ids.NO_LANE, help="the lane; `-` for a whole phase")
     parser.add_argument("--to", choices=rules.STAGES, help="for `rollback`: the stage to go to")
+    trusting.configure(parser)
+    parser.add_argument("--base-rewritten", action="store_true",
+                        help="for `resume`: a person rewrote the base branch, and it is well so"
+                        )  # fmt: skip
     lane_runs.configure(parser)
 
 
@@ -59,9 +63,12 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         raise WrongUsage(f"`lane {arguments.action}` needs --run-id")
     if arguments.to is not None and arguments.action != "rollback":
         raise WrongUsage("--to is for `lane rollback`")
+    if arguments.base_rewritten and (arguments.action != "resume" or lane == ids.NO_LANE):
+        raise WrongUsage("--base-rewritten is for `lane resume` of one lane")
     names = (ids.run_id(arguments.run_id or lane_runs.new_id(phase, lane)), phase, lane)
     if not context.place.in_git:
         raise NotARepository("lanes are branches: this is no git repository")
+    grounds.stand(context)
     context.heal()  # what others wrote into the file counts
     whole = runs.find(context.journal, names[0]) if lane == ids.NO_LANE else None
     if whole is not None and any(name == phase for name, *_ in whole.phases):
@@ -89,9 +96,9 @@ def _of_phase(
 
     phase = names[1]
     if arguments.action != "rollback":
-        return going.take_on(context, [whole], phase=phase)
+        return going.take_on(context, [whole], phase=phase, given=arguments.trust)
     wanted = [name for name in whole.names if name[0] == phase]
-    status = run_rollback.roll_back(context, whole, wanted, arguments.to)
+    status = run_rollback.roll_back(context, whole, wanted, arguments.to, arguments.trust)
     if not context.json:
         print(_prompt(context, _records(context, names)[-1]), flush=True)
     return status
@@ -99,11 +106,11 @@ def _of_phase(
 
 def _run(context: Context, names: tuple[str, str, str], arguments: argparse.Namespace) -> int:
     """Begin a lane, or go on with it."""
-    return _take_on(context, lane_runs.wanted(context, names, arguments))
+    return _take_on(context, lane_runs.wanted(context, names, arguments), arguments)
 
 
-def _take_on(context: Context, spec: Spec) -> int:
-    lane_runs.take_on(context, spec)
+def _take_on(context: Context, spec: Spec, arguments: argparse.Namespace) -> int:
+    lane_runs.take_on(context, spec, arguments.trust)
     last = _records(context, spec.names)[-1]
     context.heal(checkpoints=True)
     if context.json:
@@ -113,14 +120,16 @@ def _take_on(context: Context, spec: Spec) -> int:
     return 0
 
 
-def _resume(context: Context, names: tuple[str, str, str], _arguments: argparse.Namespace) -> int:
+def _resume(context: Context, names: tuple[str, str, str], arguments: argparse.Namespace) -> int:
     """Say where it is, then go on; a lane that others work on is told of, and left alone."""
     spec = lane_steps.find(context.journal, names)
     if spec is None:
         return _explain(context, names)
+    if arguments.base_rewritten:
+        lane_runs.accept_base(context, spec)
     if not context.json:
         speak(_prompt(context, _records(context, names)[-1]), sys.stdout)
-    return _take_on(context, spec)
+    return _take_on(context, spec, arguments)
 
 
 def _explain(context: Context, names: tuple[str, str, str]) -> int:
@@ -161,12 +170,15 @@ def _rollback(context: Context, names: tuple[str, str, str], arguments: argparse
     from standfast.run import rollback
 
     last = _records(context, names)[-1]
+    grounds.refuse_elsewhere(context, names[0], [names[1:]])
     context.may_write()
+    trusting.see_to_command(context, "/".join(("lane", *names)), arguments.trust)
     author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
     log = lanes.text(last.record, "log_path")
     spare = {_face_path(context), *([log] if log else [])}
     asked = rollback.Asked(*names, to=arguments.to)
-    done = rollback.roll_back(context.journal, _root(context), asked, author, spare)
+    done = rollback.roll_back(context.journal, _root(context), asked, author, spare,
+                              context.config.worktree_roots)  # fmt: skip
     now = _records(context, names)[-1]
     context.heal(checkpoints=True)
     if context.json:

@@ -13,7 +13,7 @@ from standfast.lane_errors import RunUnknown
 from standfast.protocol.text import one_line, printable
 from standfast.run import taking, watching
 from standfast.run.working import is_taken
-from standfast.surfaces.cli.screen import json_line
+from standfast.surfaces.cli.screen import json_line, warn
 
 if TYPE_CHECKING:
     import argparse
@@ -44,6 +44,8 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     specs = _meant(context, arguments.name)
     log = _Log(context, specs)
     _print(context, log.entries()[-arguments.n :])
+    if log.foreign:
+        warn(f"lines in the log that are not Standfast's were passed over: {log.foreign}")
     if not arguments.follow:
         _print_last_words(context, specs)
     while arguments.follow and _goes_on(context, specs, log):
@@ -80,8 +82,12 @@ class _Log:
         root = homes.checkpoints_root(context.journal, context.place)
         folder = os.path.dirname(homes.CHECKPOINTS_FILE)
         run_id = next(iter(specs)).run_id
+        self._run_id = run_id
         self._path = os.path.join(root, folder, f"{run_id}.jsonl")
+        self._key = run_log.key(context.place.folder)
         self._offset = 0
+        self._seen: set[Value] = set()
+        self.foreign = 0  # lines of others
 
     def entries(self) -> list[dict[str, Value]]:
         """What is new in it, whole lines only, about these lanes."""
@@ -98,10 +104,17 @@ class _Log:
             os.close(fd)
         whole = data[: data.rfind(b"\n") + 1]
         self._offset = start + len(whole)
-        found = [
-            each for each in run_log.read_tail(whole, _MOST).entries if not run_log.missing_in(each)
-        ]
-        return [each for each in found if (each["phase"], each["lane"]) in self._lanes]
+        found = run_log.read_tail(whole, _MOST, self._key)
+        self.foreign += found.foreign
+        return [run_log.unproved(each) for each in found.entries if self._is_meant(each)]
+
+    def _is_meant(self, entry: Mapping[str, Value]) -> bool:
+        """Whether it is about these lanes; one that stands there again is none of ours."""
+        if run_log.missing_in(entry) or entry["run_id"] != self._run_id:
+            return False
+        is_new = entry[run_log.PROOF] not in self._seen
+        self._seen.add(entry[run_log.PROOF])
+        return is_new and (entry["phase"], entry["lane"]) in self._lanes
 
 
 def _print(context: Context, entries: Iterable[Mapping[str, Value]]) -> None:
@@ -124,7 +137,8 @@ def _print_last_words(context: Context, specs: list[Spec]) -> None:
     words = watching.last_words(context.journal, specs[0])
     if words:
         shown = printable(words, keep_newlines=True)  # it may speak to the terminal
-        print(f"--- the end of what it said last\n{shown}", flush=True)
+        quoted = "\n".join(f"| {line}" for line in shown.split("\n"))  # none passes for ours
+        print(f"--- the end of what it said last\n{quoted}", flush=True)
 
 
 def _goes_on(context: Context, specs: list[Spec], log: _Log) -> bool:

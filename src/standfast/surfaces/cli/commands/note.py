@@ -10,7 +10,7 @@ from standfast.journal import decisions, inbox
 from standfast.journal.author import Author
 from standfast.journal.following import follow
 from standfast.protocol import ids
-from standfast.surfaces.cli import troubles
+from standfast.surfaces.cli import persons, troubles
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -23,13 +23,18 @@ _STDIN_LIMIT = 64 * 1024
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The words, and who says them."""
-    parser.add_argument("text", nargs="+", help="the decision in a line; `-` reads it from stdin")
+    parser.add_argument("text", nargs="*", help="the decision in a line; `-` reads it from stdin")
+    parser.add_argument(
+        "--confirm", metavar="ID", help="make a decision of the repository's bind (a person's word)"
+    )
     parser.add_argument("--by", help="who decided (the user, or the agent whose session this is)")
     parser.add_argument("--run", help="the run it belongs to")
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Record it; inside a sandbox that keeps the journal read-only, leave it in the inbox."""
+    if arguments.confirm is not None:
+        return _confirm(context, arguments)
     text = decisions.clean(_words(arguments.text))
     author = Author(
         ids.name(arguments.by, what="--by") if arguments.by is not None else context.who,
@@ -63,7 +68,26 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _confirm(context: Context, arguments: argparse.Namespace) -> int:
+    """A person says that what the repository says holds here too."""
+    if arguments.text or arguments.by is not None or arguments.run is not None:
+        raise WrongUsage("--confirm takes the id of a decision and nothing else")
+    persons.refuse_agents(context)
+    author = Author(context.who, subdir=context.place.subdir)
+    context.may_write()
+    with context.journal.writing() as tx:
+        decisions.confirm(tx, arguments.confirm, author)
+        follow(tx, author)
+    facts = {"id": arguments.confirm, "confirmed": True, "by": author.actor}
+    _say(context, facts, f"Confirmed {arguments.confirm}: it binds from now on.")
+    context.heal()  # as below
+    troubles.tell(context)
+    return 0
+
+
 def _words(given: list[str]) -> str:
+    if not given:
+        raise WrongUsage("a decision needs some text", remedy='Try `standfast note "…"`.')
     if given != ["-"]:
         return " ".join(given)
     data = sys.stdin.buffer.read(_STDIN_LIMIT + 1)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast import clock, xdg
 from standfast.errors import WrongUsage
 from standfast.files import homes
+from standfast.git import Git
 from standfast.protocol import plan_lanes, plan_waves, plan_writing
+from standfast.protocol.lane_spec import PR
 from standfast.protocol.plan_commands import commands
 from standfast.protocol.plan_findings import errors
 from standfast.protocol.runners import KNOWN, takes_script
 from standfast.protocol.text import printable
-from standfast.run import plan_file, runners, trust
-from standfast.surfaces.cli import consent, persons, plan_shown
+from standfast.run import plan_file, runners, trust, vouching
+from standfast.run.requesting import REMOTE
+from standfast.surfaces.cli import consent, persons, plan_shown, trusting
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -94,21 +98,37 @@ def _trust(context: Context, arguments: argparse.Namespace, loaded: Loaded) -> i
     """Show every command, then remember that a person has seen them and agrees."""
     persons.refuse_agents(context)
     found = commands(loaded.need(), _shells(context, loaded.need()))
+    strange = _strange(context, loaded.need())
     home, repository = xdg.state_home(context.environ), homes.main_root(context.place)
     known = trust.is_trusted(home, repository, loaded)
     if not context.json:
-        print("\n".join(_shown(context, each) for each in found) or _NOTHING)
-    agreed = known or not found or _agrees(context, arguments, loaded)
-    if agreed and found and not known:
+        shown = [_shown(context, each) for each in found]
+        shown += [f"push to {printable(each)}, where hooks are run" for each in strange]
+        print("\n".join(shown) or _NOTHING)
+    is_new = bool(strange) or (bool(found) and not known)
+    agreed = not is_new or _agrees(context, arguments, loaded)
+    if agreed and is_new:
         by, at = persons.who(context, None), clock.rfc3339(clock.now_us())
-        trust.trust(home, repository, loaded, at=at, by=by)
+        vouching.trust_addresses(trusting.where(context), strange, by)
+        if found:
+            trust.trust(home, repository, loaded, at=at, by=by)
     if context.json:
         print(json_line({"file": loaded.file, "trusted": agreed, "fingerprint": loaded.fingerprint,
-                         "commands": [each._asdict() for each in found]}))  # fmt: skip
-    elif found:
+                         "commands": [each._asdict() for each in found],
+                         "push": [*strange]}))  # fmt: skip
+    elif found or strange:
         word = "Trusted, as long as it stays as it is" if agreed else "Not trusted"
         print(printable(f"{word}: {loaded.file}"))
     return int(not agreed)
+
+
+def _strange(context: Context, plan: Plan) -> tuple[str, ...]:
+    """Paths of this machine that the plan would push to and nobody has trusted by name."""
+    merges = {plan.merge, *(lane.merge for _, lane in plan.lanes())}
+    if PR not in merges or plan.pr or not context.place.in_git:
+        return ()
+    git = Git(directory=Path(homes.main_root(context.place)))
+    return vouching.strangers(trusting.where(context), git.push_addresses(REMOTE))
 
 
 def _shells(context: Context, plan: Plan) -> set[str]:
@@ -128,7 +148,8 @@ def _agrees(context: Context, arguments: argparse.Namespace, loaded: Loaded) -> 
         return bool(arguments.yes)
     if not sys.stdin.isatty():
         raise WrongUsage("nobody is there to be asked", remedy="--yes trusts it without asking.")
-    return consent.ask(f"May these be run on this machine, for {printable(loaded.file)}?")
+    question = f"May these be run on this machine, for {printable(loaded.file)}?"
+    return consent.ask(question, usual=False)
 
 
 def _shown(context: Context, command: Command) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from standfast.errors import NotARepository, WrongUsage
 from standfast.protocol import ids
-from standfast.protocol.text import one_line
-from standfast.surfaces.cli import run_resuming, runs
+from standfast.protocol.text import one_line, printable
+from standfast.surfaces.cli import grounds, run_resuming, runs, trusting
 from standfast.surfaces.cli.lane_runs import seconds
 from standfast.surfaces.cli.screen import json_line, speak
 
@@ -28,6 +28,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("lane", nargs="?", help="a lane that failed, to be tried once more")
     parser.add_argument("--wait-limit", type=seconds, metavar="2h",
                         help="how long to wait for a usage limit to end")  # fmt: skip
+    trusting.configure(parser)
     parser.add_argument("--cost-limit", type=_dollars, metavar="USD",
                         help="what the run may cost in all, for this call")  # fmt: skip
 
@@ -47,11 +48,14 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Look, say what was found, go on."""
     if not context.place.in_git:
         raise NotARepository("lanes are branches: this is no git repository")
+    grounds.stand(context)
     context.heal()
     named = arguments.run
-    wanted, busy = ([run_resuming.find(context, ids.run_id(named))], []) if named else (
-        run_resuming.unfinished(context)
-    )  # fmt: skip
+    if named:
+        found = run_resuming.Unfinished([run_resuming.find(context, ids.run_id(named))], [], [])
+    else:
+        found = run_resuming.unfinished(context)
+    wanted = found.left
     if arguments.cost_limit is not None:
         if not named:
             raise WrongUsage("--cost-limit needs the run that it is for")
@@ -60,12 +64,13 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         each.run_id: run_resuming.lanes(each, arguments.lane) for each in wanted if arguments.lane
     }
     if context.json:
-        found = run_resuming.as_json(context, wanted, asked)
-        speak(json_line({**found, "busy": busy}), sys.stdout)
+        told = run_resuming.as_json(context, wanted, asked)
+        speak(json_line({**told, "busy": found.busy, "elsewhere": found.elsewhere}), sys.stdout)
     else:
-        lines = [f"{name} is being worked on already, and left to that." for name in busy]
+        lines = [f"{name} is being worked on already, and left to that." for name in found.busy]
+        lines += map(printable, found.elsewhere)
         words = run_resuming.told(context, wanted, asked) if wanted else _NOTHING
         speak("\n".join([*lines, words]), sys.stdout)
     if not wanted:
         return 0
-    return runs.take_on(context, wanted, asked, wait_s=arguments.wait_limit)
+    return runs.take_on(context, wanted, asked, wait_s=arguments.wait_limit, given=arguments.trust)

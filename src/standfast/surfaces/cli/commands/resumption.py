@@ -112,8 +112,10 @@ def _fire(
             said = resumption_said.value_of(number, given, document, fill)
         return resumption_said.complete(tx.execute, document, {**said, "trigger": number})
 
+    writing.take_over(context, file)
+    named = resumption_said.fields(given if value is None else {}, value)
     with context.journal.writing() as tx:
-        before, after = writing.fire(tx, context, file, make)
+        before, after = writing.fire(tx, context, file, make, named)
     told = resumption_told.recorded(number, before, after)
     print(json_line(told.facts) if context.json else told.words, flush=True)
     context.heal(resumption=file)  # after the acknowledgement: it undoes nothing

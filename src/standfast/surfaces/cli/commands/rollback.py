@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from standfast.errors import NotARepository
 from standfast.protocol import checkpoints as rules
 from standfast.protocol import ids
-from standfast.surfaces.cli import run_resuming, run_rollback
+from standfast.surfaces.cli import grounds, run_resuming, run_rollback, trusting
 
 if TYPE_CHECKING:
     import argparse
@@ -21,13 +21,15 @@ def configure(parser: Parser) -> None:
     parser.add_argument("run", help="the run")
     parser.add_argument("lane", nargs="?", help="one of its lanes; all of them, without it")
     parser.add_argument("--to", choices=rules.STAGES, help="the stage to go to")
+    trusting.configure(parser)
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Go back, lane by lane, the last one first."""
     if not context.place.in_git:
         raise NotARepository("lanes are branches: this is no git repository")
+    grounds.stand(context)
     context.heal()
     found = run_resuming.find(context, ids.run_id(arguments.run))
     names = run_resuming.lanes(found, arguments.lane) if arguments.lane else found.names
-    return run_rollback.roll_back(context, found, names, arguments.to)
+    return run_rollback.roll_back(context, found, names, arguments.to, arguments.trust)

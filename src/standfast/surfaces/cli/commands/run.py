@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from standfast.errors import NotARepository, WrongUsage
 from standfast.protocol import ids
-from standfast.surfaces.cli import run_plans, run_resuming, run_rollback, runs
+from standfast.surfaces.cli import grounds, run_plans, run_resuming, run_rollback, runs, trusting
 from standfast.surfaces.cli.lane_runs import seconds
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--lanes", type=int, metavar="N", help="how many at once (4)")
     parser.add_argument("--wait-limit", type=seconds, metavar="2h",
                         help="how long to wait for a usage limit to end")  # fmt: skip
+    trusting.configure(parser)
     parser.add_argument("--resume", action="store_true", help="go on with the run")
     parser.add_argument("--rollback", action="store_true", help="take its lanes back")
 
@@ -39,6 +40,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         raise WrongUsage("--lanes and --wait-limit are for a run that goes on")
     if arguments.lanes is not None and arguments.lanes < 1:
         raise WrongUsage("--lanes is a number from 1 on")
+    grounds.stand(context)
     context.heal()
     if arguments.resume or arguments.rollback:
         found = run_resuming.find(context, _named(arguments))
@@ -49,13 +51,14 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
             known = ", ".join(dict.fromkeys(name for name, _ in found.names))
             raise WrongUsage(f"{found.run_id} has no phase `{phase}`: it has {known}")
         if arguments.rollback:
-            return run_rollback.roll_back(context, found, wanted, None)
+            return run_rollback.roll_back(context, found, wanted, None, arguments.trust)
         found = run_plans.narrowed(found, arguments)
-        return runs.take_on(context, [found], wait_s=arguments.wait_limit, phase=phase)
+        return runs.take_on(context, [found], wait_s=arguments.wait_limit, phase=phase,
+                            given=arguments.trust)  # fmt: skip
     if arguments.plan is None:
         raise WrongUsage("name the plan")
     planned = run_plans.narrowed(run_plans.begin(context, arguments), arguments)
-    return runs.take_on(context, [planned], wait_s=arguments.wait_limit)
+    return runs.take_on(context, [planned], wait_s=arguments.wait_limit, given=arguments.trust)
 
 
 def _named(arguments: argparse.Namespace) -> str:

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 from standfast.effects import answering
 from standfast.journal.author import Author
 from standfast.protocol.effects import Verdict
-from standfast.surfaces.cli import persons
+from standfast.surfaces.cli import persons, trusting
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     import argparse
 
     from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.frame import Parser
 
 _ANSWERS = {"done": Verdict.DONE, "again": Verdict.AGAIN}
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Of what, and what became of it."""
     parser.add_argument("key", help="the command, as `standfast ps` names it")
     parser.add_argument(
@@ -26,12 +27,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="`done`: it took effect; `again`: it did not, and is begun once more",
     )  # fmt: skip
     parser.add_argument("--by", help="who says so (the login)")
+    trusting.configure(parser)
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Take the answer; whoever resumes goes by it."""
     persons.refuse_agents(context)
     context.may_write()
+    trusting.see_to_command(context, arguments.key, arguments.trust)
     author = Author(persons.who(context, arguments.by))
     answering.say(context.journal, arguments.key, _ANSWERS[arguments.answer], author)
     if context.json:

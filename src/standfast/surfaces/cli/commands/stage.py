@@ -14,6 +14,7 @@ from standfast.protocol.stages import LIGHT
 from standfast.protocol.text import printable
 from standfast.run import dispatch, stage
 from standfast.run.launching import Agents, Launch
+from standfast.surfaces.cli import grounds
 from standfast.surfaces.cli import stages as shown
 from standfast.surfaces.cli.screen import speak
 
@@ -52,6 +53,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     wanted = shown.wanted(context, arguments)
     tasks = _tasks(context, wanted, arguments)
     find_program(arguments.runner[0], context.environ.get("PATH"))  # before anything is counted
+    grounds.refuse_absence(context)
     context.may_write()
     dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
     found, gate = stage.run(
@@ -110,6 +112,7 @@ def _beginner(context: Context, runner: list[str]) -> Callable[[Launch], Running
             env={**environ, **told},
             stdin=launch.prompt.encode("utf-8", "surrogatepass"),
             keep_open=[launch.lock],
+            mark=launch.mark,
         )
 
     return begin

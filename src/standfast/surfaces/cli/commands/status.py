@@ -73,6 +73,7 @@ def _facts(
                 "id": d.id,
                 "text": d.text,
                 "by": d.actor,
+                "binds": d.binds,
                 "subdir": d.subdir,
                 "origin": d.origin,
                 "at": clock.rfc3339(d.at),
@@ -96,7 +97,7 @@ def _text(
         parts.append('Nothing recorded here yet. Record a decision: standfast note "…"')
         return "\n".join(part for part in parts if part)
     older = [("DECIDED", "", "", f"{hidden} older: standfast status --all")] if hidden else []
-    rows = [("DECIDED", d.id, f"{d.actor} {clock.local_minute(d.at)}", _words(d)) for d in shown]
+    rows = [(_title(d), d.id, f"{d.actor} {clock.local_minute(d.at)}", _words(d)) for d in shown]
     parts.append(screen.table([*older, *rows], ("good", "strong", "dim")))
     newest = f"{last[0].kind} {clock.local_minute(last[0].at)}" if last else "nothing in this part"
     where = context.short(context.place.folder)
@@ -113,7 +114,13 @@ def _trouble(context: Context, trouble: StandfastError) -> str:
     return f"{context.screen.table([row], ('bad', 'strong'))}\n           {remedy}"
 
 
+def _title(decision: Decision) -> str:
+    return "DECIDED" if decision.binds else "NOT BOUND"
+
+
 def _words(decision: Decision) -> str:
-    marks = [decision.subdir, "unverified" if decision.origin == inbox.ORIGIN else ""]
+    confirm = "" if decision.binds else f"to make it bind: standfast note --confirm {decision.id}"
+    unverified = "unverified" if decision.origin == inbox.ORIGIN else ""
+    marks = [decision.subdir, unverified, confirm]
     said = ", ".join(mark for mark in marks if mark)
     return f"{decision.text}  ({said})" if said else decision.text

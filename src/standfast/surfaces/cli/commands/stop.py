@@ -12,6 +12,7 @@ from standfast.protocol import ids
 from standfast.run import taking
 from standfast.surfaces.cli import run_resuming
 from standfast.surfaces.cli.screen import json_line
+from standfast.waiting import HELP, Wait, named
 
 if TYPE_CHECKING:
     import argparse
@@ -58,6 +59,7 @@ def _end(context: Context, run: Run) -> str:
     Whoever is in the middle of a baseline sees the end of that, and only then the journal.
     """
     began = ended = clock.monotonic_ns()
+    told = Wait(lambda: f"run {run.run_id} to stop: {_named(context, run)}; {HELP}")
     while _taken(context, run):
         now = clock.monotonic_ns()
         if now - began > _PATIENCE_S * 1e9:
@@ -65,6 +67,7 @@ def _end(context: Context, run: Run) -> str:
         if now - ended > _END_AGAIN_NS:
             taking.end_commands(context.journal, run.run_id)
             ended = clock.monotonic_ns()
+        told.look()
         clock.pause(_LOOK_AGAIN_S)
     ended_not = map(str, taking.end_commands(context.journal, run.run_id))
     return ", ".join([*_taken(context, run), *ended_not])
@@ -72,7 +75,16 @@ def _end(context: Context, run: Run) -> str:
 
 def _taken(context: Context, run: Run) -> list[str]:
     """Who takes the run on; lanes that were begun one by one have somebody each."""
+    found = _held(context, run)
+    return [] if found is None else [taking.who(context.journal, *found)]
+
+
+def _held(context: Context, run: Run) -> tuple[str, ...] | None:
     own = (taking.RUNS, run.run_id)
     every = [own, *((taking.LANES, run.run_id, *name) for name in run.names)]
-    first = next((each for each in every if taking.is_taken(context.journal, *each)), None)
-    return [] if first is None else [taking.who(context.journal, *first)]
+    return next((each for each in every if taking.is_taken(context.journal, *each)), None)
+
+
+def _named(context: Context, run: Run) -> str:
+    found = _held(context, run)
+    return named([] if found is None else taking.holders(context.journal, *found))

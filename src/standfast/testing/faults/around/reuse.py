@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from standfast import process
-from standfast.clients import alive
+from standfast.journal import alive
 from standfast.process import Liveness
 from standfast.testing.faults import loops, perform, worlds
 from standfast.testing.faults.around.conditions import Trial

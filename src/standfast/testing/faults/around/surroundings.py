@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.testing.faults import loops, perform
-from standfast.testing.faults.around import conditions, frozen, jumps, reuse
+from standfast.testing.faults.around import conditions, frozen, hanging, jumps, reuse
 from standfast.testing.faults.around.bench import Setting
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ CONDITIONS: dict[str, Condition] = {
     "few descriptors": Condition(conditions.few_descriptors),
     "small files": Condition(conditions.small_files),
     "stopped holder": Condition(conditions.stopped_holder),
+    "hanging things": Condition(hanging.trials),
     "frozen disk": Condition(frozen.trials, frozen.lacking),
     "jumping clock": Condition(jumps.trials, jumps.lacking),
     "reused pid": Condition(reuse.trials, reuse.lacking),

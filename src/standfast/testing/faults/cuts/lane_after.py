@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 TREE = os.path.join(".worktrees", "r1", "P1", "SL-1")
 BRANCH = "lane/P1/SL-1"
 FILES = 60
+CONTENTS = {f"part/f{n}": f"{n}\n".encode() * 50 * (n + 1) for n in range(FILES)}  # at first
 MADE = {
     "by-one": b"1" * 30_000,
     "by-two": b"2" * 30_000,
@@ -74,23 +75,26 @@ def merged(world: World, _before: Before) -> Iterator[str]:
     merges = git(world, "rev-list", "--merges", "--first-parent", "main").split()
     if len(merges) != 1:
         yield f"wrong it was merged {len(merges)} times"
-    tree = _tree(world, "main")
+    tree = read_tree(world, "main")
     for name, data in MADE.items():
         if tree.get(name) != blob(data):
             yield f"lost {name} is not on the base as it was made"
     if "part/f4" in tree or len(tree) != FILES + 2:
         yield f"wrong the base has {len(tree)} files"
-    yield from _shows(world, tree, world.repo)
-    yield from _left(world)
+    untouched = set(CONTENTS) - set(MADE) - {"part/f4"}
+    if torn := sorted(name for name in untouched if tree.get(name) != blob(CONTENTS[name])):
+        yield f"lost {len(torn)} files that nobody changed are others on the base: {torn[:5]}"
+    yield from checked_out(world, tree, world.repo)
+    yield from left(world)
 
 
-def _tree(world: World, commit: str) -> dict[str, str]:
+def read_tree(world: World, commit: str) -> dict[str, str]:
     """The files of a commit: name and blob."""
     rows = (line.split("\t") for line in git(world, "ls-tree", "-r", commit).splitlines())
     return {name: facts.split()[2] for facts, name in rows}
 
 
-def _shows(world: World, tree: dict[str, str], top: str) -> Iterator[str]:
+def checked_out(world: World, tree: dict[str, str], top: str) -> Iterator[str]:
     """The files of a checkout are those of its commit, byte for byte."""
     for name, which in tree.items():
         try:
@@ -105,7 +109,8 @@ def _shows(world: World, tree: dict[str, str], top: str) -> Iterator[str]:
         yield f"wrong the checkout is not clean: {said[:200]}"
 
 
-def _left(world: World) -> Iterator[str]:
+def left(world: World) -> Iterator[str]:
+    """No lock of git's is left behind."""
     for _, folders, names in os.walk(os.path.join(world.repo, ".git")):
         if "standfast" in folders:
             folders.remove("standfast")
@@ -125,7 +130,7 @@ def rolled_back(world: World, before: Before) -> Iterator[str]:
     kept = git(world, "for-each-ref", "--format=%(refname)", "refs/standfast").split()
     for ref in kept:
         yield from whole(world, ref)
-    yield from _shows(world, _tree(world, start), os.path.join(world.repo, TREE))
+    yield from checked_out(world, read_tree(world, start), os.path.join(world.repo, TREE))
 
 
 def whole(world: World, commit: str) -> Iterator[str]:

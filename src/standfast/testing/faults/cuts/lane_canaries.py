@@ -2,51 +2,76 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from standfast import filesystems
 from standfast.effects.folder import Folder
-from standfast.git import armour, contents, durable
-from standfast.run import rollback
+from standfast.git import adding, armour, contents, durable
+from standfast.run import restoring
 from standfast.testing.faults.cuts import lane_scenes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from standfast.effects.folder import Order
+    from standfast.testing.faults.cuts.lane_scenes import Scene
 
 ENOUGH_CUTS = 16  # within which each of these must show, under these scenes
-SCENES = tuple(scene for scene in lane_scenes.SCENES if scene.name in {"merge", "rollback"})
+
+
+class Bug(NamedTuple):
+    """What is planted, and under which scenes it shows."""
+
+    plant: Callable[[], None]
+    scenes: tuple[Scene, ...]
 
 
 def no_refs() -> None:
     """Neither commits nor the refs that lead to them are synced, an agent's or ours."""
     armour.DURABLE = {}
     durable._sync = _nothing  # noqa: SLF001  # a bug is planted
-    _forget("git")
+    _no_filesystem()
+    _forget()
 
 
 def no_files() -> None:
     """Nothing in a work tree is synced: neither an agent's work, nor a merge, nor a rollback."""
     contents.sync_files = _nothing
-    rollback._sync = _nothing  # noqa: SLF001  # a bug is planted
-    _forget("durable")
+    _no_filesystem()
+    _forget()
 
 
-def _forget(what: str) -> None:
+def no_checkout() -> None:
+    """A lane is called started whose files are on no disk, and what is torn is taken for work."""
+    adding.filesystems = SimpleNamespace(sync=lambda _: False)  # type: ignore[assignment, attr-defined]  # a bug is planted
+    adding._sync_files = _nothing  # noqa: SLF001  # a bug is planted
+    restoring.restore = _nothing
+
+
+def _no_filesystem() -> None:
+    """A whole filesystem is called synced that is not."""
+    filesystems.sync = lambda _path: True  # type: ignore[assignment]  # a name of its own
+
+
+def _forget() -> None:
     """The supervisor is a program of its own: it is told less."""
     real = Folder.write_order
 
     def write_order(folder: Folder, order: Order) -> None:
-        real(folder, order._replace(**{what: ()}))  # type: ignore[arg-type]  # both are tuples
+        real(folder, order._replace(durable=(), git=()))
 
     Folder.write_order = write_order  # type: ignore[method-assign, assignment]  # a bug
 
 
 def _nothing(*_: Any, **__: Any) -> None:  # noqa: ANN401  # whatever it is called with
-    """Sync nothing."""
+    """Do nothing."""
 
 
-CANARIES: dict[str, Callable[[], None]] = {
-    "a lane's commits are not synced": no_refs,
-    "a lane's files are not synced": no_files,
+_LANE = tuple(scene for scene in lane_scenes.SCENES if scene.name in {"merge", "rollback"})
+_AGENT = tuple(scene for scene in lane_scenes.SCENES if scene.name == "agent")
+CANARIES: dict[str, Bug] = {
+    "a lane's commits are not synced": Bug(no_refs, _LANE),
+    "a lane's files are not synced": Bug(no_files, _LANE),
+    "a lane's checkout is not synced": Bug(no_checkout, _AGENT),
 }

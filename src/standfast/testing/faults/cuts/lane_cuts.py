@@ -165,6 +165,7 @@ class Bench:
         finally:
             _kill_all()
         self._disk.again()
+        loops.another_boot(self._folder)
         found = [*_promises(place, seen)]
         found += _taken_up(place, self._plant, stage) if not found else []
         found += _promises(place, seen) if not found else []

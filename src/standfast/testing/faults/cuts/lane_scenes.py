@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.lane_errors import EffectInDoubt
 from standfast.testing.faults import perform
-from standfast.testing.faults.cuts.lane_after import FILES, Before, git, merged, rolled_back
+from standfast.testing.faults.cuts.lane_after import CONTENTS, Before, git, merged, rolled_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,15 +56,25 @@ class Scene(NamedTuple):
 
 def fill(world: World) -> None:
     """A repository with files, and two tasks."""
-    os.makedirs(os.path.join(world.repo, "part"))
-    with open(os.path.join(world.home, ".gitconfig"), "w", encoding="utf-8") as file:
-        file.write("[user]\n name = tester\n email = tester\n[gc]\n auto = 0\n")
-    for number in range(FILES):
-        with open(os.path.join(world.repo, "part", f"f{number}"), "w", encoding="utf-8") as file:
-            file.write(f"{number}\n" * 50 * (number + 1))
+    write_files(world)
     for task in ("one", "two"):
         with open(os.path.join(world.home, f"{task}.md"), "w", encoding="utf-8") as file:
             file.write("Do it.\n")
+    commit(world)
+
+
+def write_files(world: World) -> None:
+    """The files that a lane starts from."""
+    os.makedirs(os.path.join(world.repo, "part"))
+    with open(os.path.join(world.home, ".gitconfig"), "w", encoding="utf-8") as config:
+        config.write("[user]\n name = tester\n email = tester\n[gc]\n auto = 0\n")
+    for name, data in CONTENTS.items():
+        with open(os.path.join(world.repo, name), "wb") as file:
+            file.write(data)
+
+
+def commit(world: World) -> None:
+    """All of it is in the first commit."""
     git(world, "add", "-A")
     git(world, "commit", "-q", "-m", "first")
 
@@ -76,13 +86,20 @@ def _fill_failed(world: World) -> None:
     assert perform.command(world, *words).status == 1
 
 
-_RUN = (
-    "lane", "run", *LANE, "--runner", RUNNER, "--test", _MOVES_BASE, "--merge", "no-ff",
-    "--task", "../home/one.md", "--task", "../home/two.md",
-)  # fmt: skip
+def _run(runner: str) -> tuple[str, ...]:
+    return (
+        "lane", "run", *LANE, "--runner", runner, "--test", _MOVES_BASE, "--merge", "no-ff",
+        "--task", "../home/one.md", "--task", "../home/two.md",
+    )  # fmt: skip
+
+
+_RUN = _run(RUNNER)
+_LONG = _run(f"sleep 0.4; {RUNNER}; sleep 0.1")
 
 
 # Taking it up again.
+
+_RESUMED = {("lane", "run"): ("lane", "resume", *LANE), ("run",): ("resume",)}
 
 
 def finish(world: World, scene: Scene) -> Iterator[str]:
@@ -92,25 +109,26 @@ def finish(world: World, scene: Scene) -> Iterator[str]:
         answer = perform.command(world, *words)
         if answer.status == 0:
             return
-        if answer.status != _IN_DOUBT:
+        if not _answer(world) and answer.status != _IN_DOUBT:
             said = (answer.err or answer.out)[-400:]
             yield f"wedged {' '.join(words[:2])}: {answer.status} {said}"
             return
-        _answer(world)
-        words = ("lane", "resume", *LANE) if words[1] == "run" else words
+        words = _RESUMED.get(words[:2], _RESUMED.get(words[:1], words))
     yield f"wedged not done after {_ATTEMPTS} times"
 
 
-def _answer(world: World) -> None:
-    """Its agents do the same however often they are begun: begin them again."""
+def _answer(world: World) -> bool:
+    """Its agents do the same however often they are begun: begin again what is in doubt."""
     listed = json.loads(perform.command(world, "ps", "--json").out)["effects"]
     for each in listed:
         perform.command(world, "settle", each["key"], "again")
+    return bool(listed)
 
 
 SCENES: tuple[Scene, ...] = (
     Scene("start", fill, _RUN, merged, to_event="after_lane_start"),
     Scene("work", fill, _RUN, merged, "after_lane_start", "after_lane_tests"),
+    Scene("agent", fill, _LONG, merged, "task-one/1", "task-two/1"),
     Scene("merge", fill, _RUN, merged, "after_lane_tests"),
     Scene("rollback", _fill_failed, ("lane", "rollback", *LANE), rolled_back),
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.journal import database
+from standfast.journal.opening import ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,6 +80,22 @@ def _in_place() -> None:
     disk.replace = write_over
 
 
+def _id_not_synced() -> None:
+    create = disk.create
+
+    def either(
+        path: str, data: bytes, *, mode: int = disk.FILE_MODE, folder: int | None = None
+    ) -> None:
+        if not path.endswith(ID):
+            create(path, data, mode=mode, folder=folder)
+            return
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        disk.write_all(fd, data)
+        os.close(fd)
+
+    disk.create = either
+
+
 CANARIES: dict[str, Canary] = {
     "no fsync": Canary(_no_sync, "one is spooled", "lost"),
     "no fsync of a face": Canary(_no_sync, "note", "half"),
@@ -88,5 +105,6 @@ CANARIES: dict[str, Canary] = {
         _in_every_connection("journal_mode=DELETE", "synchronous=FULL"), "Stop", "lost"
     ),
     "spool header with its body": Canary(_spool_header_with_body, "one is spooled", "half"),
+    "id not synced": Canary(_id_not_synced, "first-note", "half"),
     "written in place": Canary(_in_place, "off", "half"),
 }

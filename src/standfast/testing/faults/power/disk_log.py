@@ -19,7 +19,7 @@ _HEADER = struct.Struct("=IIIIQq")
 # Memory shared by those that have the database open: made anew after a crash, never read.
 _NEVER_DURABLE = "-shm"
 # Programs that `install` tries the hook with are not under the shim, and work in here.
-_UNWATCHED = "standfast-proof-"
+_UNWATCHED = "standfast-scratch-"
 
 
 class Record(NamedTuple):

@@ -5,6 +5,7 @@ What was told to the outside is in the log too: from there on the fact must surv
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
@@ -59,11 +60,12 @@ def record(
     seen, whole = _look(world), {name: {data} for name, data in whole_files(world).items()}
     disk = disk_log.Disk(root)
     log = os.memfd_create("log", 0)
+    fcntl.fcntl(log, fcntl.F_SETFL, os.O_APPEND)  # a hook's child writes beside its parent
     shim.arm(root, log=log)
     ends = []
     for act in script.steps:
         _perform(world, act, plant)
-        ends.append(os.lseek(log, 0, os.SEEK_CUR))
+        ends.append(os.lseek(log, 0, os.SEEK_END))
         for name, data in whole_files(world).items():
             whole[name].add(data)
     shim.disarm()

@@ -1,0 +1,46 @@
+"""Worktrees of a repository that was moved: git's links to and fro name the place of before."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from standfast import disk
+from standfast.git import standing
+from standfast.protocol.identity import here
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_MODE = 0o644  # as git makes them
+_WORD = "gitdir: "
+
+
+def mend(common: str, was: Collection[str]) -> None:
+    """Have each worktree and git's own folder for it name each other where they are now.
+
+    A link whose target is there leads to somebody's worktree, an original's, and is left alone. A
+    crash in between leaves what the next call takes up.
+    """
+    for own in standing.folders(Path(common)):
+        said = standing.read_line(own / "gitdir")
+        if not said or not os.path.isabs(said) or os.path.lexists(said):
+            continue
+        link = here(said, was, common)
+        if link != said and _is_its(link, str(own), common, was):
+            _point(link, f"{_WORD}{own}\n")
+            _point(str(own / "gitdir"), f"{link}\n")
+
+
+def _is_its(link: str, own: str, common: str, was: Collection[str]) -> bool:
+    """Whether a worktree's link led to this folder of git's before the move, or does already."""
+    if os.path.realpath(link) != link:
+        return False
+    said = standing.read_line(Path(link)) or ""
+    return said.startswith(_WORD) and here(said.removeprefix(_WORD), was, common) == own
+
+
+def _point(path: str, line: str) -> None:
+    if standing.read_line(Path(path)) != line.removesuffix("\n"):
+        disk.replace(path, os.fsencode(line), mode=_MODE)

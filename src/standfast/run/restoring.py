@@ -1,0 +1,72 @@
+"""Files that a power cut tore under a command whose end nobody saw: kept, put back, and told of.
+
+Once for each such attempt: the names stand beside it before anything is put back, so that whoever
+comes after a death goes on with them, and whoever works there next is told each one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from standfast import disk
+from standfast.effects import settling
+from standfast.effects.folder import Folder
+from standfast.errors import StandfastError
+from standfast.git import mending
+from standfast.protocol.effects import attempt_of
+from standfast.protocol.text import printable
+from standfast.run.moving import keep
+from standfast.run.working import log
+
+if TYPE_CHECKING:
+    from standfast.run.working import Work
+
+_TORN, _RESTORED = "torn.json", "restored.json"
+_LIMIT = 1 << 28
+
+
+class Told(NamedTuple):
+    """What was put back, where what was there before is kept, and new files that hold nothing."""
+
+    ref: str
+    restored: list[str]
+    blank: list[str]
+
+
+def restore(work: Work, dead: Folder) -> None:
+    """See to the files of an attempt that was begun before the machine came up."""
+    if os.path.lexists(dead.at(_RESTORED)):
+        return  # what is there now is somebody's
+    told = _read(dead.at(_TORN)) or _look(work, dead)
+    mending.put_back(work.tree, told.restored)
+    os.rename(dead.at(_TORN), dead.at(_RESTORED))
+    disk.sync_folder(dead.path)
+    for name in told.restored:
+        notes = f"{printable(name)} was torn by a power cut: as committed again; kept: {told.ref}"
+        log(work, "worktree_recovery", notes=notes)
+
+
+def _look(work: Work, dead: Folder) -> Told:
+    found = mending.torn(work.tree)
+    tracked = [name for name in found.tracked if name not in work.spare]
+    words = f"What a power cut left in the worktree of {'/'.join(work.spec.names)}"
+    told = Told(keep(work, words) if tracked else "", tracked, found.new)
+    disk.replace(dead.at(_TORN), json.dumps(told).encode())
+    return told
+
+
+def told(work: Work, name: str) -> list[Told]:
+    """What whoever works on this run of a step has to know."""
+    attempts = range(1, settling.last_attempt(work.journal, name) + 1)
+    folders = [Folder(work.journal.folder, attempt_of(name, each)) for each in attempts]
+    found = [_read(folder.at(_RESTORED)) for folder in folders]
+    return [each for each in found if each is not None and (each.restored or each.blank)]
+
+
+def _read(path: str) -> Told | None:
+    try:
+        return Told(*json.loads(disk.read_regular(path, limit=_LIMIT)))
+    except (OSError, StandfastError, ValueError, TypeError):
+        return None

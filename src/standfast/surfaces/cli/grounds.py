@@ -1,0 +1,75 @@
+"""Whether this is a place to begin or go on with anything: its journal is whole, and its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from standfast.git import moved
+from standfast.journal import identity, lane_steps
+from standfast.journal.author import Author
+from standfast.journal.identity import home_of
+from standfast.lane_errors import RunElsewhere
+from standfast.surfaces.cli import persons
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from standfast.run.leftovers import Leftovers
+    from standfast.surfaces.cli.context import Context
+
+ABANDONED, MENDED = "journal.abandoned", "journal.mended"
+
+
+def refuse_absence(context: Context) -> None:
+    """What a journal that is gone knew may still be running, or be done: nothing is begun on it."""
+    lost = absent(context)
+    if lost:
+        raise identity.absent(context.place.folder, lost)
+
+
+def stand(context: Context) -> None:
+    """Before anything is begun, gone on with or taken back."""
+    refuse_absence(context)
+    known = context.journal.identity
+    if known.was:
+        moved.mend(home_of(context.place.folder), known.was)
+
+
+def refuse_elsewhere(context: Context, run_id: str, names: Iterable[Sequence[str]]) -> None:
+    """What a copy brought along is the original's: its worktrees are there."""
+    where = lane_steps.original_of(context.journal, run_id, names)
+    if where is not None:
+        raise RunElsewhere(f"{run_id} was begun in {where}, of which this is a copy", file=where)
+
+
+def absent(context: Context) -> tuple[str, ...]:
+    """The ids of journals that were here and are gone, as long as nobody has seen to it."""
+    return identity.lost(context.journal)
+
+
+def abandon(context: Context) -> tuple[str, ...]:
+    """A person says that it was meant: what was lost is no damage any more. Nothing is removed."""
+    persons.refuse_agents(context)
+    return _acknowledge(context, ABANDONED)
+
+
+def mend(context: Context) -> tuple[str, ...]:
+    """A repair has told what is left of it."""
+    return _acknowledge(context, MENDED)
+
+
+def _acknowledge(context: Context, kind: str) -> tuple[str, ...]:
+    lost = absent(context)
+    if lost:
+        author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
+        context.journal.abandon()  # opened to be read: whoever made it may not have finished
+        context.journal.make()
+        identity.acknowledge(context.journal, kind, author)
+    return lost
+
+
+def leftovers(context: Context) -> Leftovers:
+    """What runs left in git that this journal knows nothing of."""
+    from standfast.run import leftovers
+
+    return leftovers.look(context.journal, context.place.root if context.place.in_git else None)

@@ -1,0 +1,121 @@
+"""What a journal says and this user did not begin here: shown, and begun only if a person says so.
+
+In a terminal they are asked, and no answer is a no. Without one they name the fingerprint of what
+they have seen. An agent cannot say it for them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from standfast import xdg
+from standfast.files import homes
+from standfast.git import Git
+from standfast.journal import lane_steps
+from standfast.lane_errors import PushRefused, RunUntrusted
+from standfast.protocol import trusting
+from standfast.protocol.text import printable
+from standfast.run import vouching
+from standfast.run.vouching import Where
+from standfast.surfaces.cli import consent, persons
+from standfast.surfaces.cli.screen import speak
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from standfast.protocol.lane_spec import Spec
+    from standfast.run.vouching import Unknown
+    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.frame import Parser
+
+
+def configure(parser: Parser) -> None:
+    """How a person says it who has no terminal."""
+    parser.add_argument("--trust", metavar="FINGERPRINT", action="append", default=[],
+                        help="what was refused may be run: I have read it")  # fmt: skip
+
+
+def where(context: Context) -> Where:
+    """Whose word counts here."""
+    home, root = xdg.state_home(context.environ), homes.main_root(context.place)
+    folder = os.path.realpath(context.place.folder)
+    return Where(home, folder, root, context.config.worktree_roots)
+
+
+def addresses(context: Context, specs: Sequence[Spec]) -> tuple[str, ...]:
+    """Where these lanes would push to, if any does."""
+    return vouching.addresses(Git(directory=Path(homes.main_root(context.place))), specs)
+
+
+def began(context: Context, specs: Sequence[Spec], given: Sequence[str]) -> None:
+    """This user begins these lanes: that is what is looked up later.
+
+    Where they push to is the repository's word: a path of this machine is trusted by its name.
+    """
+    here, kept = where(context), vouching.as_kept(specs)
+    vouching.refuse_elsewhere(here, kept)
+    found = addresses(context, kept)
+    strange = vouching.strangers(here, found)
+    if strange:
+        mark = trusting.together(map(trusting.of_address, strange))
+        names = ", ".join(map(printable, strange))
+        words = f"the branch would be pushed to {names} on this machine, where hooks are run"
+        if not _says_so(context, given, mark, f"{words}. May it be?"):
+            raise PushRefused(f"{words}, and nobody has trusted that",
+                              remedy=f"If it may be, call this with `--trust {mark}`.")  # fmt: skip
+        vouching.trust_addresses(here, strange, persons.who(context, None))
+    vouching.vouch(here, kept, found, persons.who(context, None))
+
+
+def see_to(
+    context: Context, specs: Sequence[Spec], given: Sequence[str], *, pushes: bool = True
+) -> tuple[str, ...]:
+    """Refuse lanes of one run that this user did not begin here; where the others push to."""
+    here = where(context)
+    found = addresses(context, specs) if pushes else ()
+    new = vouching.unknown(here, specs, found)
+    if not new:
+        vouching.refuse_elsewhere(here, specs)
+        return found
+    _show(new)
+    names = f"run {printable(specs[0].run_id)}" if len(specs) > 1 else "/".join(specs[0].names)
+    question = "This was not begun by you, here. May it be run on this machine?"
+    if not _says_so(context, given, new.fingerprint, question):
+        raise RunUntrusted(
+            f"{names} was not begun here by this user, or it is another one now: its fingerprint is"
+            f" {new.fingerprint}",
+            remedy="Read what it would do, above. If it may, call this again in a terminal, or with"
+            f" `--trust {new.fingerprint}`.",
+        )
+    vouching.refuse_elsewhere(here, specs)
+    vouching.vouch(here, new.specs, new.addresses, persons.who(context, None))
+    return found
+
+
+def see_to_command(context: Context, key: str, given: Sequence[str]) -> None:
+    """The same for the lane that a command belongs to, by its key."""
+    kind, *names = key.split("/")
+    if kind != "lane" or not names:
+        return
+    spec = lane_steps.find(context.journal, names[:3])
+    specs = [spec] if spec is not None else lane_steps.of_run(context.journal, names[0])
+    see_to(context, specs, given, pushes=False)
+
+
+def _show(new: Unknown) -> None:
+    for each in trusting.covered(new.specs, new.addresses):
+        speak(f"not run: {each}", sys.stderr)
+
+
+def _says_so(context: Context, given: Sequence[str], mark: str, question: str) -> bool:
+    """Whether a person says that it may be: by its fingerprint, or in the terminal."""
+    if mark in given:
+        persons.refuse_agents(context)
+        return True
+    if context.json or not sys.stdin.isatty():
+        return False
+    persons.refuse_agents(context)
+    return consent.ask(question, usual=False)

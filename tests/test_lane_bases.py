@@ -1,0 +1,166 @@
+"""What an agent does to the base branch, and to settings that all worktrees share."""
+
+from pathlib import Path
+
+import pytest
+
+from lane_runs import LANE, WRITES, Lane, build
+from run_worlds import night
+from standfast import lane_errors
+from standfast.git import shared
+
+ROOT = "git update-ref refs/heads/main $(git commit-tree -m root $(git mktree < /dev/null))"
+MERGES_ITSELF = f"{WRITES}; git add .; git commit -qm mine; git update-ref refs/heads/main HEAD"
+
+
+@pytest.fixture
+def lane(world: Path, tmp_path: Path) -> Lane:
+    made = build(tmp_path)
+    made.git("checkout", "-q", "--detach")  # so that moving main leaves no files behind
+    return made
+
+
+def run(lane: Lane, runner: str, *more: str) -> tuple[int, str]:
+    done = lane.run(runner, "--base", "main", "--test", "true", *more)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.req("RUN-04")
+def test_base_that_was_rewritten_needs_a_person_and_is_left_as_it_is(lane: Lane) -> None:
+    before = lane.git("rev-parse", "main")
+
+    status, said = run(lane, f"{WRITES}; {ROOT}")
+
+    root = lane.git("rev-parse", "main")
+    assert status == lane_errors.LaneBlocked.exit_status
+    assert f"main was rewritten: it is at {root[:12]}, which does not hold {before[:12]}" in said
+    assert "--base-rewritten" in said
+    assert lane.git("rev-list", "--count", "main") == "1"
+
+    lane.git("update-ref", "refs/heads/main", before)
+    assert lane.resume().returncode == 0
+    assert lane.show("main", "made.txt") == "one"
+
+
+@pytest.mark.req("RUN-04")
+def test_person_who_rewrote_the_base_says_so_and_the_lane_lands(lane: Lane) -> None:
+    run(lane, f"{WRITES}; {ROOT}")
+    words = ("resume", *LANE, "--base-rewritten")
+
+    refused = lane.call(*words, CLAUDECODE="1")
+    done = lane.call(*words)
+
+    assert refused.returncode != 0
+    assert done.returncode == 0, done.stderr
+    assert lane.show("main", "made.txt") == "one"
+
+
+@pytest.mark.req("RUN-04")
+@pytest.mark.parametrize("test", [(), ("--test", "exit 1")])
+def test_agent_that_merges_itself_before_its_tests_needs_a_person(
+    lane: Lane, test: tuple[str, ...]
+) -> None:
+    before = lane.git("rev-parse", "main")
+
+    status, said = run(lane, MERGES_ITSELF, *test)
+
+    assert status == lane_errors.LaneBlocked.exit_status
+    assert "main holds" in said
+    assert "of this lane, whose tests have not passed" in said
+
+    lane.git("update-ref", "refs/heads/main", before)
+    assert lane.resume().returncode == (1 if test else 0)
+
+
+def test_agent_that_brings_its_lane_up_to_date_by_itself_is_let_alone(lane: Lane) -> None:
+    moves = (
+        "new=$(git commit-tree -p main -m other $(git write-tree));"
+        " git update-ref refs/heads/main $new; git merge -q main"
+    )
+
+    status, said = run(lane, f"{moves}; {WRITES}")
+
+    assert status == 0, said
+    assert lane.show("main", "made.txt") == "one"
+
+
+@pytest.mark.req("RUN-04")
+def test_merge_of_another_lane_that_an_agent_takes_back_is_missed(tmp_path: Path) -> None:
+    """Nothing that landed while the run went on may be lost by what lands later."""
+    team = night(tmp_path)
+    team.git("checkout", "-q", "--detach")
+    first = team.git("rev-parse", "main")
+    team.agent(f"""if test $STANDFAST_LANE = b; then
+until git log --format=%s main | grep -q P1-a; do sleep 0.02; done
+git update-ref refs/heads/main {first}; fi""")
+    plan = team.plan("base: main\ntest: 'true'\nlanes: {a: Do a., b: Do b.}\n")
+
+    done = team.call("run", plan)
+
+    assert done.returncode == 115, done.stdout
+    assert "main was rewritten" in done.stdout
+
+
+# Settings.
+
+
+@pytest.mark.req("RUN-04")
+@pytest.mark.parametrize("value", ["true", "yes"])
+def test_repository_that_an_agent_called_bare_is_merged_into_as_ever(
+    world: Path, tmp_path: Path, value: str
+) -> None:
+    lane = build(tmp_path)
+
+    done = lane.run(f"{WRITES}; git config core.bare {value}; git config alias.x status")
+
+    assert done.returncode == 0, done.stderr
+    assert "settings were changed: alias.x, core.bare" in done.stderr
+    lane.git("config", "core.bare", "false")
+    assert (lane.repo / "made.txt").read_text(encoding="utf-8") == "one\n"
+    assert lane.git("status", "--porcelain") == ""
+    assert not lane.tree.exists()
+
+
+def test_settings_that_were_changed_are_named_in_the_summary(tmp_path: Path) -> None:
+    team = night(tmp_path)
+    team.agent("git config core.hooksPath /elsewhere")
+
+    done = team.call("run", team.plan("lanes: {a: Do a.}\n"))
+
+    assert done.returncode == 0, done.stdout
+    assert "git's shared settings were changed meanwhile: core.hookspath" in done.stdout
+
+
+def test_git_is_never_led_to_another_worktree(world: Path, tmp_path: Path) -> None:
+    lane, other = build(tmp_path), tmp_path / "other"
+    other.mkdir()
+
+    done = lane.run(f"{WRITES}; git config core.worktree {other}")
+
+    assert list(other.iterdir()) == []
+    assert done.returncode != 0
+    assert "core.worktree" in done.stderr
+    lane.git("config", "--unset", "core.worktree")
+    assert lane.resume().returncode == 0
+    assert (lane.repo / "made.txt").exists()
+
+
+def test_keys_are_known_by_their_values_and_no_value_is_kept() -> None:
+    text = '[core]\n\tbare = false\n[remote "Or.igin"] url = x\\\ny\n[core] editor\n'
+
+    found = shared.pairs(text)
+
+    assert found == [("core.bare", "false"), ("remote.Or.igin.url", "xy"), ("core.editor", "true")]
+    assert shared.changed({"a": "1", "b": "2"}, {"b": "3", "c": "4"}) == ["a", "b", "c"]
+
+
+@pytest.mark.req("RUN-04")
+@pytest.mark.parametrize("how", ["pull -q --rebase . main", "rebase -q main", "merge -q main"])
+def test_agent_that_brings_itself_up_to_date_has_not_merged_itself(lane: Lane, how: str) -> None:
+    others = "git commit-tree -p main -m other main^{tree}"
+    own = f"{WRITES}; git add .; git commit -qm mine"
+
+    status, said = run(lane, f"git update-ref refs/heads/main $({others}); {own}; git {how}")
+
+    assert status == 0, said
+    assert lane.show("main", "made.txt") == "one"

@@ -1,0 +1,101 @@
+"""After a power cut inside an agent: torn files are kept, put back and told of; work is left."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import lane_runs
+from lane_runs import LANE, Lane
+
+LONG = "".join(f"line {number}\n" for number in range(2_000))
+# The first run leaves what a cut may leave, and never ends; the next keeps what it was told.
+AGENT = """\
+if [ -e {mark} ]; then cat > {told}; echo more > made.txt; exit 0; fi
+: > a.txt; head -c 8192 long.txt > torn; cat torn > long.txt; rm torn
+head -c 9 /dev/zero > new.bin; echo words > words.txt; echo changed > b.txt; rm c.txt
+touch {mark}; sleep 600
+"""
+
+
+@pytest.fixture
+def lane(tmp_path: Path) -> Lane:
+    made = lane_runs.build(tmp_path)
+    for name, text in (("long.txt", LONG), ("b.txt", "b\n"), ("c.txt", "c\n")):
+        (made.repo / name).write_text(text, encoding="utf-8")
+    made.git("add", ".")
+    made.git("commit", "-qm", "second")
+    return made
+
+
+def cut(lane: Lane, tmp_path: Path, *, another_boot: bool) -> None:
+    """Everything is gone in the middle of the agent, and the machine may have come up again."""
+    mark = tmp_path / "mark"
+    agent = AGENT.format(mark=mark, told=tmp_path / "told")
+    words = ("run", *LANE, "--runner", agent, "--task", lane.task("one"))
+    child = subprocess.Popen(lane.argv(*words), cwd=lane.repo, stderr=subprocess.DEVNULL)
+    while not mark.exists():
+        assert child.poll() is None
+    lane_runs.end_everything(lane, child.pid)
+    child.wait()
+    if another_boot:
+        lane_runs.reboot(lane)
+
+
+def resumed(lane: Lane) -> None:
+    lane.resume()
+    (left,) = json.loads(lane.standfast("ps", "--json").stdout)["effects"]
+    assert lane.standfast("settle", left["key"], "again").returncode == 0
+    done = lane.resume()
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.req("REL-10")
+def test_torn_files_are_kept_and_put_back_and_the_agent_is_told(lane: Lane, tmp_path: Path) -> None:
+    cut(lane, tmp_path, another_boot=True)
+    resumed(lane)
+
+    assert lane.show("main", "a.txt") == "a"
+    assert lane.show("main", "long.txt") == LONG.strip()
+    assert lane.show("main", "b.txt") == "changed", "what the agent wrote stays"
+    assert lane.show("main", "words.txt") == "words"
+    assert lane.git("ls-tree", "main", "c.txt") == "", "what it took away stays away"
+    told = (tmp_path / "told").read_text(encoding="utf-8")
+    assert all(f"- {name}\n" in told for name in ("a.txt", "long.txt", "new.bin"))
+    assert "b.txt" not in told
+    ref = "refs/standfast/backup/r1/P1/SL-1/1"
+    assert ref in told
+    assert lane.show(ref, "a.txt") == ""
+    assert len(lane.show(ref, "long.txt")) <= 8192
+
+
+@pytest.mark.req("REL-10")
+def test_nothing_is_put_back_in_the_same_boot(lane: Lane, tmp_path: Path) -> None:
+    cut(lane, tmp_path, another_boot=False)
+    resumed(lane)
+
+    assert lane.show("main", "a.txt") == ""
+    assert "power failed" not in (tmp_path / "told").read_text(encoding="utf-8")
+    assert lane.git("for-each-ref", "refs/standfast/backup") == ""
+
+
+@pytest.mark.req("REL-10")
+def test_what_a_person_empties_after_that_stays_empty(lane: Lane, tmp_path: Path) -> None:
+    cut(lane, tmp_path, another_boot=True)
+    lane.resume()
+    assert (lane.tree / "a.txt").read_text(encoding="utf-8") == "a\n"
+    (lane.tree / "a.txt").write_bytes(b"")
+    resumed(lane)
+
+    assert lane.show("main", "a.txt") == ""
+
+
+@pytest.mark.req("REL-10")
+def test_agent_that_ended_may_empty_a_file_whatever_happened_since(
+    lane: Lane, tmp_path: Path
+) -> None:
+    done = lane.run(": > a.txt", "--test", f"touch {tmp_path / 'tested'}")
+
+    assert done.returncode == 0, done.stderr
+    assert lane.show("main", "a.txt") == ""
