@@ -114,8 +114,8 @@ def end_everything(lane: Lane, orchestrator: int) -> None:
 
 
 def reboot(lane: Lane) -> None:
-    """The one command that was begun was begun before the machine came up."""
-    (started,) = (lane.repo / ".git/standfast/effects").glob("*/started")
-    lines = [line.split("/") for line in started.read_text("utf-8").splitlines()]
-    there = [[*each[:2], str(uuid.uuid4()), *each[3:]] for each in lines]
-    started.write_text("\n".join("/".join(each) for each in there), encoding="utf-8")
+    """Every command that was begun was begun before the machine came up."""
+    for started in (lane.repo / ".git/standfast/effects").glob("*/started"):
+        lines = [line.split("/") for line in started.read_text("utf-8").splitlines()]
+        there = [[*each[:2], str(uuid.uuid4()), *each[3:]] for each in lines]
+        started.write_text("\n".join("/".join(each) for each in there), encoding="utf-8")

@@ -32,15 +32,19 @@ def lane(tmp_path: Path) -> Lane:
 def cut(lane: Lane, tmp_path: Path, *, another_boot: bool) -> None:
     """Everything is gone in the middle of the agent, and the machine may have come up again."""
     mark = tmp_path / "mark"
-    agent = AGENT.format(mark=mark, told=tmp_path / "told")
-    words = ("run", *LANE, "--runner", agent, "--task", lane.task("one"))
-    child = subprocess.Popen(lane.argv(*words), cwd=lane.repo, stderr=subprocess.DEVNULL)
+    end_at(mark, lane, "--runner", AGENT.format(mark=mark, told=tmp_path / "told"))
+    if another_boot:
+        lane_runs.reboot(lane)
+
+
+def end_at(mark: Path, lane: Lane, *words: str) -> None:
+    """Begin the lane, and end everything once the mark is there."""
+    argv = lane.argv("run", *LANE, "--task", lane.task("one"), *words)
+    child = subprocess.Popen(argv, cwd=lane.repo, stderr=subprocess.DEVNULL)
     while not mark.exists():
         assert child.poll() is None
     lane_runs.end_everything(lane, child.pid)
     child.wait()
-    if another_boot:
-        lane_runs.reboot(lane)
 
 
 def resumed(lane: Lane) -> None:
@@ -99,3 +103,32 @@ def test_agent_that_ended_may_empty_a_file_whatever_happened_since(
 
     assert done.returncode == 0, done.stderr
     assert lane.show("main", "a.txt") == ""
+
+
+# Tests of the lane's own commit, or once more on a base that moved (a file b is there).
+TEARS = """\
+{when} || exit 0
+if [ ! -e {mark} ]; then : > a.txt; touch {mark}; sleep 600; fi
+cat a.txt > {seen}
+"""
+STEPS = {"test": "true", "retest": "test -e b"}
+
+
+@pytest.mark.req("REL-10")
+@pytest.mark.parametrize("step", STEPS)
+def test_what_is_torn_under_tests_is_put_back_before_they_run_again(
+    lane: Lane, tmp_path: Path, step: str
+) -> None:
+    mark, seen = tmp_path / "mark", tmp_path / "seen"
+    script = TEARS.format(when=STEPS[step], mark=mark, seen=seen)
+    moves = f"cd '{lane.repo}' && echo x > b && git add b && git commit -qm other"
+    end_at(mark, lane, "--runner", f"{lane_runs.WRITES}; {moves}", "--test", script)
+    lane_runs.reboot(lane)
+    assert (lane.tree / "a.txt").read_bytes() == b""
+
+    done = lane.resume()
+
+    assert done.returncode == 0, done.stderr
+    assert seen.read_text(encoding="utf-8") == "a\n"
+    assert lane.show("main", "a.txt") == "a"
+    assert (lane.repo / "a.txt").read_text(encoding="utf-8") == "a\n"
