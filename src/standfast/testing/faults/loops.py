@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FILESYSTEMS = ("ext4", "xfs")
+FILESYSTEMS = ("ext4", "xfs", "btrfs")
 _MIB = 1024 * 1024
-_SIZES = {"ext4": 64 * _MIB, "xfs": 320 * _MIB}  # sparse; xfs refuses less
-_BLOCK = {"ext4": ("-F",), "xfs": ("-f",)}  # it is a file, and an old one may be there
+_SIZES = {"ext4": 64 * _MIB, "xfs": 320 * _MIB, "btrfs": 192 * _MIB}  # the others refuse less
+_BLOCK = {"ext4": ("-F",), "xfs": ("-f",), "btrfs": ("-f",)}  # a file; an old one may be there
+_CARRIED = ("btrfs",)  # it knows no shutdown: the filesystem that its image lies on is cut instead
 
 _NEW_MOUNTS, _NEW_USER, _NEW_PIDS = 0x00020000, 0x10000000, 0x20000000
 _BIND, _REMOUNT, _READ_ONLY, _RECURSIVE, _PRIVATE = 0x1000, 0x20, 0x1, 0x4000, 1 << 18
@@ -114,19 +115,32 @@ def unmount(folder: str) -> None:
 
 
 class Disk:
-    """One filesystem on one loop device; made in a process that has its own mounts."""
+    """One filesystem on one loop device; made in a process that has its own mounts.
 
-    def __init__(self, folder: str, filesystem: str) -> None:
+    A carried one lies on another, as on a disk with a cache of its own: what it has asked that
+    disk to flush is kept by a cut, and of the rest whatever happened to be written.
+    """
+
+    def __init__(self, folder: str, filesystem: str, *, size: int = 0) -> None:
         self.root = os.path.join(folder, "disk")
         self._kind = filesystem
-        image = os.path.join(folder, "image")
         os.makedirs(self.root, exist_ok=True)
-        with open(image, "wb") as file:
-            file.truncate(_SIZES[filesystem])
-        mkfs = [str(_program(f"mkfs.{filesystem}")), "-q", *_BLOCK[filesystem], image]
+        size = size or _SIZES[filesystem]
+        self._carrier = None
+        if filesystem in _CARRIED:
+            self._carrier = Disk(os.path.join(folder, "carrier"), "ext4", size=size * 5 // 4)
+        self._image = os.path.join(self._carrier.root if self._carrier else folder, "image")
+        with open(self._image, "wb") as file:
+            file.truncate(size)
+            if self._carrier:
+                os.posix_fallocate(file.fileno(), 0, size)
+        mkfs = [str(_program(f"mkfs.{filesystem}")), "-q", *_BLOCK[filesystem], self._image]
         subprocess.run(mkfs, check=True, capture_output=True)
-        self._fd, self._device = _attach(image)
-        os.unlink(image)
+        if self._carrier:
+            self._carrier.sync()
+        self._fd, self._device = _attach(self._image)
+        if not self._carrier:
+            os.unlink(self._image)
         self.mount()
 
     def mount(self) -> None:
@@ -135,7 +149,7 @@ class Disk:
 
     def cut(self) -> None:
         """Cut the power: what was not synced is gone, and nothing more gets through."""
-        fd = os.open(self.root, os.O_RDONLY)
+        fd = os.open(self._carrier.root if self._carrier else self.root, os.O_RDONLY)
         try:
             fcntl.ioctl(fd, _SHUTDOWN, struct.pack("I", _NO_LOG_FLUSH))
         finally:
@@ -145,6 +159,10 @@ class Disk:
         """The machine comes up again: nothing of the disk is remembered in memory."""
         unmount(self.root)
         fcntl.ioctl(self._fd, _DROP_BUFFERS)
+        if self._carrier:
+            os.close(self._fd)  # the loop device lets go of the image
+            self._carrier.again()
+            self._fd, self._device = _attach(self._image)
         self.mount()
 
     def sync(self) -> None:
