@@ -72,5 +72,5 @@ def test_every_part_names_what_it_does_and_the_planted_bugs_differ() -> None:
     assert all(part.says for part in parts.PARTS.values())
     assert set(parts.PARTS) == {
         *("sweep", "power", "cuts", "lanes", "runs", "storm", "saves", "flips", "around"),
-        *("planted", "model"),
+        *("planted", "attacks", "model"),
     }

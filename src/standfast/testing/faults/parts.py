@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.testing.faults import acts, crew, planted, saving, shim
+from standfast.testing.faults import acts, attacks, crew, planted, saving, shim
 from standfast.testing.faults.around import canaries as around_canaries
 from standfast.testing.faults.around import surroundings
 from standfast.testing.faults.canaries import SWEPT
@@ -274,6 +274,18 @@ def environment_canaries(run: Run) -> None:
         run.canary(name, found.findings)
 
 
+def from_outside(run: Run) -> Figures:
+    """What attackers did, each through the command line."""
+    run.tally.find(attacks.run(run.place("attacks")))
+    return {"attacks": len(attacks.ATTACKS)}
+
+
+def outside_canaries(run: Run) -> None:
+    """Each attack does its harm where the one thing that holds it is taken away."""
+    for name, attack in attacks.ATTACKS.items():
+        run.canary(name, attacks.run(run.place("attack"), names=(name,), plant=attack.bug))
+
+
 PARTS: dict[str, Part] = {
     "sweep": Part(
         "every call of every act, every kind of fault", sweep, sweep_canaries, no_compiler
@@ -288,6 +300,9 @@ PARTS: dict[str, Part] = {
     "around": Part("full, read-only, frozen disks; clocks; stopped holders", around, odd_canaries),
     "planted": Part(
         "a value of the environment, looked for on the disk", environment, environment_canaries
+    ),
+    "attacks": Part(
+        "delivered journals, moved bases, copies, words of others", from_outside, outside_canaries
     ),
     "model": Part("any sequence of steps, against a plain model", model),
 }

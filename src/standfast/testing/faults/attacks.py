@@ -1,0 +1,277 @@
+"""What somebody from outside did to runs, trust, words and copies: each attack, and its bug.
+
+An attack goes through the command line, in a world of its own, and gives back what went wrong. The
+bug planted for it takes away the one thing that holds it; without that thing it must be seen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import uuid
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from standfast import clock
+from standfast.git import pushing
+from standfast.journal import identity
+from standfast.protocol import authorship, retesting
+from standfast.run import basing, restoring, trust, vouching
+from standfast.testing.faults import perform, worlds
+from standfast.testing.faults.cuts import lane_scenes
+from standfast.testing.faults.cuts.lane_after import git
+from standfast.testing.faults.world import World, at, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+LANE = lane_scenes.LANE
+_LOOK_AGAIN_S = 0.01
+_LONG = b"a line of a file\n" * 1_000
+_TORN = 4096
+_PLANTED = "the repository says to skip the tests"
+
+
+class Attack(NamedTuple):
+    """What is done, and the bug without which it does no harm."""
+
+    does: Callable[[World], Iterator[str]]
+    bug: Callable[[], None]
+
+
+def run(
+    folder: str, *, names: tuple[str, ...] = (), plant: Callable[[], None] = lambda: None
+) -> list[str]:
+    """Try them all, or those named; what went wrong."""
+    perform.load_everything()
+    found = []
+    for name in names or ATTACKS:
+        place = worlds.make("fresh", os.path.join(folder, name.replace(" ", "-")))
+        perform.PLANTED[:] = [plant]
+        try:
+            found += [f"{words} [attack: {name}]" for words in ATTACKS[name].does(place)]
+        finally:
+            perform.PLANTED.clear()
+    return found
+
+
+def _lane(world: World, *words: str) -> perform.Answer:
+    return perform.command(world, "lane", "run", *LANE, "--task", "../home/one.md", *words)
+
+
+def delivered(world: World) -> Iterator[str]:
+    """A directory comes with its journal, in which a lane waits to be tried again."""
+    lane_scenes.fill(world)
+    ran = os.path.join(world.home, "ran")
+    _lane(world, "--runner", f"echo ran >> '{ran}'; exit 7")
+    os.unlink(ran)
+    shutil.rmtree(os.path.join(world.home, ".local"))  # its receiver has begun nothing
+    for words in (("resume",), ("lane", "resume", *LANE), ("lane", "run", *LANE)):
+        perform.command(world, *words)
+    if os.path.exists(ran):
+        yield "wrong a command of a delivered journal was run"
+
+
+def pushed(world: World) -> Iterator[str]:
+    """The remote is a repository inside this one, with a hook."""
+    lane_scenes.fill(world)
+    ran, vendor = os.path.join(world.home, "ran"), os.path.join(world.repo, "vendor.git")
+    git(world, "init", "-q", "--bare", vendor)
+    hook = os.path.join(vendor, "hooks", "pre-receive")
+    write(hook, f"#!/bin/sh\ntouch '{ran}'\n")
+    os.chmod(hook, 0o755)
+    git(world, "remote", "add", "origin", "./vendor.git")
+    _lane(world, "--runner", "touch made", "--merge", "pr")
+    if os.path.exists(ran):
+        yield "wrong a push ran a hook that lies in the repository"
+
+
+def together(world: World) -> Iterator[str]:
+    """The base moves under a lane that is green alone, and red on what is there now."""
+    lane_scenes.fill(world)
+    os.environ["MAIN"] = world.repo
+    moves = 'cd "$MAIN" && touch other && git add other && git commit -qm other'
+    test = "! test -e other -a -e made"
+    _lane(world, "--runner", f"touch made; {moves}", "--test", test)
+    there = git(world, "ls-tree", "--name-only", "main").split()
+    if {"made", "other"} <= set(there):
+        yield "wrong what is red together is on the base"
+
+
+def rewritten(world: World) -> Iterator[str]:
+    """An agent sets the base branch to an unrelated commit: what was on it would be gone."""
+    lane_scenes.fill(world)
+    os.environ["MAIN"] = world.repo
+    base = git(world, "rev-parse", "main").strip()
+    evil = (
+        'git -C "$MAIN" update-ref refs/heads/main $(git commit-tree -m evil'
+        " $(git hash-object -t tree -w /dev/null))"
+    )
+    done = _lane(world, "--runner", f"touch made; {evil}")
+    if done.status == 0:
+        yield "wrong a lane landed on a base that an agent had rewritten"
+    if base[:12] not in done.err:
+        yield f"lost nobody is told where the base was: {done.err[-200:]}"
+
+
+def words(world: World) -> Iterator[str]:
+    """A clone brings a status file, and settings that name it."""
+    there = at(os.path.join(os.path.dirname(world.root), "origin"))
+    os.makedirs(there.repo)
+    os.makedirs(there.home)
+    git(there, "init", "-q", "-b", "main")
+    write(os.path.join(there.repo, ".standfast.yaml"), "status_file: STATUS.md\n")
+    write(os.path.join(there.repo, "STATUS.md"), f"## Decisions\n\n- {_PLANTED}\n")
+    for identity_words in (("user.name", "x"), ("user.email", "x")):
+        git(there, "config", *identity_words)
+    lane_scenes.commit(there)
+    shutil.rmtree(world.repo)
+    git(there, "clone", "-q", there.repo, world.repo)
+    perform.command(world, "note", "mine")
+    decided = perform.facts(perform.command(world, "status", "--json"))["decisions"]
+    assert isinstance(decided, list)
+    by = {each["text"]: each["by"] for each in decided}
+    if by.get(_PLANTED) == "user":
+        yield "wrong words of a clone are the user's"
+    if by.get("mine") != "user":
+        yield "lost the user's own decision is not theirs"
+
+
+def copied(world: World) -> Iterator[str]:
+    """A copy of a repository with a lane in the middle, while the original is there."""
+    lane_scenes.fill(world)
+    _lane(world, "--runner", "exit 7")
+    copy = os.path.join(world.root, "copy")
+    shutil.copytree(world.repo, copy, symlinks=True)
+    before = git(world, "for-each-ref") + git(world, "worktree", "list")
+    known = identity.read(world.folder)
+    here = _Elsewhere(world.root, world.temporary)
+    for said in (("note", "in the copy"), ("lane", "rollback", *LANE), ("resume",), ("reap",)):
+        perform.command(here, *said)
+    mine = identity.read(here.folder)
+    if git(world, "for-each-ref") + git(world, "worktree", "list") != before:
+        yield "wrong a copy changed its original"
+    if mine is None or known is None or mine.name == known.name:
+        yield "wrong a copy goes by the name of its original"
+
+
+class _Elsewhere(World):
+    """The same user, in the copy."""
+
+    @property
+    def repo(self) -> str:
+        return os.path.join(self.root, "copy")
+
+
+def torn(world: World) -> Iterator[str]:
+    """The power fails inside an agent, and a file that it never touched is half as long."""
+    lane_scenes.fill(world)
+    with open(os.path.join(world.repo, "long"), "wb") as file:
+        file.write(_LONG)
+    lane_scenes.commit(world)
+    mark = os.path.join(world.home, "mark")
+    agent = f"test -e '{mark}' && exit 0; truncate -s {_TORN} long; touch '{mark}'; sleep 60"
+    child = os.fork()
+    if child == 0:
+        _lane(world, "--runner", agent)
+        os._exit(0)
+    while not os.path.exists(mark):
+        clock.pause(_LOOK_AGAIN_S)
+    _end_everything(world)
+    os.waitpid(child, 0)
+    _another_boot(world)
+    scene = lane_scenes.Scene("", lane_scenes.fill, ("lane", "resume", *LANE), lambda *_: iter(()))
+    yield from lane_scenes.finish(world, scene)
+    if git(world, "show", "main:long").encode() != _LONG:
+        yield "half a torn file was merged as an agent's work"
+
+
+def _end_everything(world: World) -> None:
+    """Whatever is at work here, with its supervisors; whoever waits for it ends by that."""
+    while listed := json.loads(perform.command(world, "ps", "--json").out)["effects"]:
+        pids = [pid for each in listed for pid in each["pids"]]
+        for pid in pids:
+            _kill(pid)
+        if not pids:
+            return
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # it had ended by itself
+
+
+def _another_boot(world: World) -> None:
+    """What was begun was begun before the machine came up."""
+    for name in os.listdir(os.path.join(world.folder, "effects")):
+        started = os.path.join(world.folder, "effects", name, "started")
+        if not os.path.exists(started):
+            continue
+        with open(started, encoding="utf-8") as file:
+            lines = [line.split("/") for line in file.read().splitlines()]
+        there = ("/".join([*each[:2], str(uuid.uuid4()), *each[3:]]) for each in lines)
+        write(started, "\n".join(there))
+
+
+# The bugs.
+
+
+def _nothing(*_: Any, **__: Any) -> None:  # noqa: ANN401  # whatever it is called with
+    """Do nothing, and say that nothing is wrong."""
+
+
+class _Everything(frozenset[str]):
+    """Holds whatever it is asked for."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def journal_believed() -> None:
+    """Whatever a journal says was begun by this user."""
+    trust.vouched = lambda *_: _Everything()
+
+
+def pushed_anywhere() -> None:
+    """A remote is whatever the repository says."""
+    pushing.refuse_inside = _nothing
+    vouching.strangers = lambda *_: ()
+
+
+def landed_untested() -> None:
+    """Tests of a lane count for whatever it is put on top of."""
+    retesting.is_wanted = lambda spec: False  # noqa: ARG005  # as it is called
+
+
+def any_base() -> None:
+    """The base is taken as it is."""
+    basing.rewritten = _nothing
+
+
+def everybody_is_user() -> None:
+    """Whatever stands in a file that people edit was written by the user."""
+    authorship.author = lambda *_: "user"
+
+
+def no_copies() -> None:
+    """A copy is taken for the original, which has moved."""
+    identity._answers = lambda *_: False  # noqa: SLF001  # a bug is planted
+
+
+def torn_is_work() -> None:
+    """What a power cut tore is taken for an agent's work."""
+    restoring.restore = _nothing
+
+
+ATTACKS: dict[str, Attack] = {
+    "a delivered journal": Attack(delivered, journal_believed),
+    "a hook of a remote": Attack(pushed, pushed_anywhere),
+    "green alone": Attack(together, landed_untested),
+    "a base rewritten": Attack(rewritten, any_base),
+    "words of a clone": Attack(words, everybody_is_user),
+    "a copy": Attack(copied, no_copies),
+    "a torn file": Attack(torn, torn_is_work),
+}
