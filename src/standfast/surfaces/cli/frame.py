@@ -81,11 +81,12 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
 class Parser(argparse.ArgumentParser):
     """argparse, with our own words for a wrong call."""
 
-    mixed = False  # whether names may stand before, between and after the options
-
     def parse_args(self, args: Sequence[str]) -> argparse.Namespace:  # type: ignore[override]  # ours
-        """Parse what was given; argparse itself takes a list of names in one place only."""
-        return self.parse_intermixed_args(args) if self.mixed else super().parse_args(args)
+        """Parse what was given: names may stand before, between and after the options.
+
+        Not where there is a `--`: argparse forgets it between the two looks that this takes.
+        """
+        return super().parse_args(args) if "--" in args else self.parse_intermixed_args(args)
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing, so that `--json` and exit statuses hold here too."""

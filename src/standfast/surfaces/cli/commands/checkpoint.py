@@ -38,7 +38,6 @@ _OPTIONS = tuple(field for field in fields.GIVEN if field.name != "timestamp")
 
 def configure(parser: Parser) -> None:
     """What to do, and every field of a record that a caller may give."""
-    parser.mixed = True
     parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
     parser.add_argument("id", nargs="?", help="for `show`: the number of a write, such as CP-007")
     for field in _OPTIONS:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 def configure(parser: Parser) -> None:
     """Which gate, its scores, and what else the iteration tells."""
-    parser.mixed = True
     parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
     parser.add_argument("gate", nargs="?", help="the gate's name, such as QG-1")
     parser.add_argument(

@@ -43,7 +43,6 @@ def rewrite(words: list[str]) -> list[str]:
 
 def configure(parser: Parser) -> None:
     """What to do with which lane."""
-    parser.mixed = True
     parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
     parser.add_argument("--run-id", help="the run; `run` makes one up if need be")
     parser.add_argument("--phase", required=True, help="the phase, such as P1")

@@ -27,7 +27,6 @@ _TASK_LIMIT = 1024 * 1024
 
 def configure(parser: Parser) -> None:
     """What to do with which outputs."""
-    parser.mixed = True
     parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
     parser.add_argument("roles", nargs="*", help="roles, or the names of their files")
     shown.configure(parser)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 def configure(parser: Parser) -> None:
     """What to do, and with which plan."""
-    parser.mixed = True
     parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
     parser.add_argument("file", metavar="FILE", help="a plan in YAML or Markdown")
     parser.add_argument("--mermaid", action="store_true", help="show: as a Mermaid flowchart")

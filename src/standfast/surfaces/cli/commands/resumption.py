@@ -26,7 +26,6 @@ _ADVISORY = "T7"
 
 def configure(parser: Parser) -> None:
     """What to do, and what a trigger says."""
-    parser.mixed = True
     parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
     parser.add_argument(
         "words", nargs="*", help="for `trigger`: T1 to T7; for `decide`: what was decided"
