@@ -201,3 +201,29 @@ def test_state_directory_that_cannot_be_written_costs_nothing(
     said = cli("note", "first", cwd=repo, env=env)
     assert (said.returncode, said.stderr) == (0, "")
     assert len(name_of(repo)) == 20
+
+
+@pytest.mark.req("REL-11")
+@pytest.mark.parametrize("words", [("resume",), ("status",), ("ps",)])
+def test_journal_that_is_gone_with_its_id_is_told_of_by_whoever_reads(
+    cli: Cli, repo: Path, words: tuple[str, ...]
+) -> None:
+    """Nobody can tell it from a fresh clone but this user, who was here before."""
+    assert cli("note", "first", cwd=repo).returncode == 0
+    old = name_of(repo)
+    shutil.rmtree(folder(repo))
+    (repo / ".git" / "standfast-id").unlink()
+
+    said = cli(*words, cwd=repo)
+
+    assert f"journal {old} was here before" in said.stderr
+    assert not folder(repo).exists()
+
+
+@pytest.mark.req("REL-11")
+def test_fresh_clone_at_a_path_that_was_used_is_told_nothing(cli: Cli, repo: Path) -> None:
+    assert cli("note", "first", cwd=repo).returncode == 0
+    shutil.rmtree(repo / ".git")
+    subprocess.run(["git", "init", "-q", str(repo)], check=True)
+
+    assert cli("status", cwd=repo).stderr == ""

@@ -104,7 +104,19 @@ def test_plan_in_the_same_directory_does_not_vouch_for_its_journal(gift: Night) 
     done = gift.call("run", "plan.yaml")
 
     assert ran(gift) == ""
-    assert (done.returncode, "SF512" in done.stderr) == (111, True), done.stderr
+    assert (done.returncode, "SF535" in done.stderr) == (120, True), done.stderr
+
+
+def test_plan_of_ones_own_in_the_same_words_does_not_vouch_for_what_was_done(gift: Night) -> None:
+    """The sender's journal says which agents and tests are over: nobody here has seen that."""
+    words = (gift.top.parent / "sender" / "plan.yaml").read_text(encoding="utf-8")
+    before = gift.git("for-each-ref")
+
+    done = gift.call("run", gift.plan(words))
+
+    assert (done.returncode, "SF535" in done.stderr) == (120, True), done.stderr
+    assert ran(gift) == ""
+    assert gift.git("for-each-ref") == before
 
 
 def test_person_who_has_read_it_trusts_it_by_its_fingerprint(sender: Night) -> None:

@@ -53,13 +53,18 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     ("seen", "step"),
     [
         (Seen(), Step.BEGIN),
+        (Seen(ordered=True), Step.BEGIN),
+        (Seen(intended=True, ordered=True), Step.BEGIN),
         (Seen(recorded=True, started=True, exit=True), Step.USE),
-        (Seen(started=True, exit=True), Step.RECORD),
-        (Seen(started=True, exit=True, running=True), Step.RECORD),
+        (Seen(intended=True, started=True, exit=True), Step.RECORD),
+        (Seen(intended=True, started=True, exit=True, running=True), Step.RECORD),
         (Seen(supervised=True), Step.WAIT),
         (Seen(started=True, supervised=True, running=True), Step.WAIT),
         (Seen(started=True, running=True), Step.WAIT),
-        (Seen(started=True), Step.SETTLE),
+        (Seen(intended=True, ordered=True, started=True), Step.SETTLE),
+        (Seen(intended=True), Step.SETTLE),
+        (Seen(started=True), Step.REFUSE),
+        (Seen(started=True, exit=True), Step.REFUSE),
     ],
 )
 def test_what_follows_from_what_is_seen(seen: Seen, step: Step) -> None:
@@ -138,7 +143,9 @@ def test_tree_that_outlives_both_supervisors_is_waited_for_and_then_in_doubt(des
     folder = desk.folder("a")
     until(lambda: not folder.is_held(SUP))
 
-    assert folder.look(recorded=False) == Seen(started=True, running=True)
+    assert folder.look(intended=True) == Seen(
+        intended=True, ordered=True, started=True, running=True
+    )
     desk.gate.touch()
     assert desk.run("a", "exit 0").is_in_doubt
     assert desk.counted() == 2, "it was let come to its end, and not begun again"

@@ -412,3 +412,20 @@ def test_lock_of_a_git_that_stands_there_by_another_name_is_not_swept(tmp_path: 
     finally:
         holder.kill()
         holder.wait()
+
+
+@pytest.mark.req("REL-12")
+def test_list_of_what_is_trusted_is_waited_for_with_a_word(world: Night) -> None:
+    """It is one for all repositories: whoever holds it holds up every run."""
+    plan = world.plan("lanes: {a: Do a.}\n")
+    folder = Path(world.environ["XDG_STATE_HOME"]) / "standfast/trusted-runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    held = locks.take(str(folder / "lock"))
+    begun = world.start("run", plan)
+    said = begun.stdout.readline() if begun.stdout else ""
+    os.close(held)
+    begun.communicate(timeout=60)
+
+    assert "waiting for the list of what is trusted" in said
+    assert f"process {os.getpid()}" in said
+    assert begun.returncode == 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.effects import door, settling
+from standfast.effects import door, orphans, settling
 from standfast.effects.folder import Folder
 from standfast.errors import NothingFound
 from standfast.lane_errors import NotInDoubt
@@ -31,10 +31,16 @@ def say(journal: Journal, name: str, verdict: Verdict, author: Author) -> None:
         raise NotInDoubt(f"of `{name}` it was said before: {said}")
 
 
+def close(journal: Journal, prefix: str, author: Author, *, by: str) -> None:
+    """What is taken back is nobody's doubt any more; its last words are kept, the raw ones go."""
+    for each in orphans.every(journal):
+        if each.state == orphans.IN_DOUBT and each.key.startswith(prefix):
+            settling.answer(journal, each.key, Verdict.DONE, author, by=by)
+
+
 def _refuse_known(journal: Journal, name: str) -> None:
-    recorded = door.find(journal, name)
-    step = decide(Folder(journal.folder, name).look(recorded=recorded is not None))
-    if step is Step.BEGIN:
+    step = decide(door.look(journal, Folder(journal.folder, name), name))
+    if step in {Step.BEGIN, Step.REFUSE}:
         raise NothingFound(f"no command was begun under `{name}`", remedy="See `standfast ps`.")
     if step is Step.WAIT:
         raise NotInDoubt(f"`{name}` is still running")

@@ -17,7 +17,8 @@ from standfast.effects.folder import MARK, STARTED, SUP, TREE, Folder, Order
 from standfast.errors import NothingFound
 from standfast.lane_errors import NotBegun, StillRunning
 from standfast.process import having_open, identify, lock_holders, send
-from standfast.protocol.effects import Ended, Step, decide, key
+from standfast.protocol.effects import Ended, Seen, Step, decide, key
+from standfast.protocol.text import printable
 from standfast.waiting import HELP, Wait, named
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from standfast.journal.author import Author
     from standfast.journal.store import Journal
 
+_INTENDED = """
+    SELECT 1 FROM events WHERE kind = 'effect.intended' AND payload ->> 'key' = ? LIMIT 1"""
 _LOOK_AGAIN_S, _SELDOM_S = 0.01, 0.25  # fifty agents that take an hour are looked at seldom
 _SHARE = 50
 _WORDS, _MOST = 1_000, 64 * 1024
@@ -57,7 +60,7 @@ def run(
     try:
         while True:
             recorded = find(journal, order.key)
-            step = decide(folder.look(recorded=recorded is not None))
+            step = decide(look(journal, folder, order.key))
             if step is Step.USE and recorded is not None:
                 folder.clear()  # whoever recorded it may have died right after
                 return recorded
@@ -70,8 +73,43 @@ def run(
                 supervisor = _begin(journal, folder, order, author, kind)
             elif step is Step.SETTLE:
                 return Outcome(None)
+            elif step is Step.REFUSE:
+                raise _refused(folder, order.key)
     finally:
         _let_go(supervisor)
+
+
+def look(journal: Journal, folder: Folder, name: str) -> Seen:
+    """What journal and folder show: its intent, what there is of it, then whether its end is known.
+
+    Others are at it meanwhile, so the end is asked for last; what is refused is looked at twice.
+    """
+    for _ in range(2):
+        if find(journal, name) is not None:
+            return Seen(recorded=True)
+        seen = folder.look(intended=_is_intended(journal, folder, name))
+        seen = seen._replace(recorded=find(journal, name) is not None)
+        if decide(seen) is not Step.REFUSE:
+            break
+    return seen
+
+
+def _is_intended(journal: Journal, folder: Folder, name: str) -> bool:
+    """Whether this journal was about to begin it; versions before kept no cell of that."""
+    try:
+        if journal.query("SELECT 1 FROM cells WHERE key = ?", (f"effect.intended:{name}",)):
+            return True
+        return folder.has_begun() and bool(journal.query(_INTENDED, (name,)))
+    except NothingFound:
+        return False
+
+
+def _refused(folder: Folder, name: str) -> NotBegun:
+    return NotBegun(
+        f"{printable(folder.path)} tells of `{name}`, and the journal never intended it",
+        remedy="It came with the directory, or is left of a journal that is gone. Look at it; move"
+        " it away if it is yours to move, or choose another `--run-id`.",
+    )
 
 
 def find(journal: Journal, name: str) -> Outcome | None:
@@ -110,7 +148,7 @@ def _refuse_hopeless(supervisor: subprocess.Popen[bytes] | None, name: str) -> N
 def _begin(
     journal: Journal, folder: Folder, order: Order, author: Author, kind: str
 ) -> subprocess.Popen[bytes] | None:
-    """Journal the intent, then hand everything to a supervisor; who is not first does nothing."""
+    """Note the order, journal the intent, hand over to a supervisor; the first one alone."""
     try:
         disk.make_folder(folder.path)
         sup = folder.take(SUP)
@@ -121,9 +159,9 @@ def _begin(
     try:
         if os.path.lexists(folder.at(STARTED)):
             return None  # it was begun while we came for the lock
+        folder.write_order(order)  # first: an intent without an order was robbed of it
         told = {"key": order.key, "kind": kind, "argv": order.argv, "cwd": order.cwd}
         journal.append("effect.intended", told, author)
-        folder.write_order(order)
         _at_work.append(supervisor := _spawn(folder, sup))
         return _hand_over(supervisor, order)
     except OSError as error:  # no room for another process, or an interpreter that is gone

@@ -106,7 +106,7 @@ class Folder:
         disk.sync_folder(every)  # whoever made these folders may have died before syncing them:
         disk.sync_folder(os.path.dirname(every))  # with them goes the mark that it began
 
-    def look(self, *, recorded: bool) -> Seen:
+    def look(self, *, intended: bool) -> Seen:
         """What can be seen now; in the order in which things come to be, backwards.
 
         A lock is looked at before the record that its holder leaves behind: one that was held
@@ -114,7 +114,8 @@ class Folder:
         """
         supervised, running = self.is_held(SUP), self.is_held(TREE)
         seen = Seen(
-            recorded=recorded,
+            intended=intended,
+            ordered=self.has_order(),
             exit=os.path.lexists(self.at(EXIT)),
             supervised=supervised,
             running=running,
@@ -122,6 +123,14 @@ class Folder:
         )
         in_doubt = decide(seen) is Step.SETTLE
         return seen._replace(running=True) if in_doubt and self.strays() else seen
+
+    def has_order(self) -> bool:
+        """Whether what is to be done is noted."""
+        return os.path.lexists(self.at(ORDER))
+
+    def has_begun(self) -> bool:
+        """Whether its files say that the command was begun, or has ended."""
+        return any(os.path.lexists(self.at(name)) for name in (STARTED, EXIT))
 
     def is_of_another_boot(self) -> bool:
         """Whether it was begun before the machine came up; False where nobody can say."""

@@ -11,7 +11,7 @@ import signal
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock, disk, process
-from standfast.effects import door, launched, settling
+from standfast.effects import door, launched, settling, taken_away
 from standfast.effects.folder import EXIT, FOLDER, STARTED, SUP, TREE, Folder
 from standfast.errors import StandfastError
 from standfast.process import Identity, Liveness
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from standfast.effects.launched import Launched
+    from standfast.effects.taken_away import TakenAway
     from standfast.journal.store import Journal
 
 RUNNING, ORPHANED, IN_DOUBT = "running", "orphaned", "in doubt"
@@ -47,7 +48,8 @@ def every(journal: Journal) -> list[Left]:
     found = (_look(journal, Folder.at_path(os.path.join(top, name))) for name in names)
     effects = [each for each in found if each is not None]
     agents = map(_agent, launched.every(journal.folder))
-    return sorted([*effects, *agents], key=lambda each: each.since)
+    gone = map(_taken_away, taken_away.every(journal))
+    return sorted([*effects, *agents, *gone], key=lambda each: each.since)
 
 
 def _agent(found: Launched) -> Left:
@@ -56,6 +58,12 @@ def _agent(found: Launched) -> Left:
     state = RUNNING if found.has_launcher() else ORPHANED
     command = command_of(pids[0]).split(" ") if pids else [found.facts.path]
     return Left(found.key, state, found.facts.since, tuple(command), pids, found)
+
+
+def _taken_away(found: TakenAway) -> Left:
+    pids = tuple(found.folder.strays())
+    state = ORPHANED if pids else IN_DOUBT
+    return Left(found.key, state, found.since, found.argv, pids, found.folder)
 
 
 def _look(journal: Journal, folder: Folder) -> Left | None:

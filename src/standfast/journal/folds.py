@@ -87,6 +87,18 @@ def _cell(key: str, value: str = "?1", *, late: str = "excluded.at > cells.at") 
     return fold
 
 
+def _ends(cell: str, fold: Fold) -> Fold:
+    """A fold after which another cell of the same key has no more to say."""
+
+    def both(connection: apsw.Connection, event: Row) -> None:
+        fold(connection, event)
+        connection.execute(
+            "DELETE FROM cells WHERE key = ?1 || ':' || (?2 ->> 'key')", (cell, event[9])
+        )
+
+    return both
+
+
 _BY_PATH = "?2 || ':' || (?1 ->> 'path')"  # what was told of a file that an agent is to write
 _BY_KEY = "?2 || ':' || (?1 ->> 'key')"  # what was told of an effect
 _LANE = "(?1 ->> 'run_id') || '/' || (?1 ->> 'phase') || '/' || (?1 ->> 'lane')"
@@ -175,8 +187,9 @@ FOLDS: Mapping[str, Fold] = {
     "resumption.adopted": _resumption("changed"),
     "resumption.moved": _resumption("changed"),
     "gate.scored": _resumption("changed"),
-    "effect.ended": _cell(_BY_KEY, late="false"),  # it ends once
-    "effect.settled": _cell(_BY_KEY, late="false"),
+    "effect.intended": _cell(_BY_KEY),
+    "effect.ended": _ends("effect.intended", _cell(_BY_KEY, late="false")),  # it ends once
+    "effect.settled": _ends("effect.intended", _cell(_BY_KEY, late="false")),
     "effect.asked": _cell(_BY_KEY),
     "compaction.checkpoint": _cell("'cx:' || (?1 ->> 'id')"),
     "context.crossed": _cell("'tier:' || (?1 ->> 'session')"),

@@ -27,8 +27,7 @@ def remember(state_home: str, journal: Journal) -> str:
     known = journal.identity
     if not known.name or known.home != home:
         return ""
-    name = sha256(os.fsencode(home)).hexdigest()[:32]
-    path = os.path.join(state_home, FOLDER, name)
+    path = _note_of(state_home, home)
     told = _told(known.name, home)
     try:
         before = _read(path)
@@ -37,6 +36,27 @@ def remember(state_home: str, journal: Journal) -> str:
     except (OSError, StandfastError):
         return ""
     return _words(before, told, known.lost)
+
+
+def missing(state_home: str, folder: str) -> str:
+    """What to say where nothing is recorded, and something was; nothing else tells of it."""
+    home = os.path.dirname(folder)
+    try:
+        before = _read(_note_of(state_home, home)).split(b"\n")
+    except (OSError, StandfastError):
+        return ""
+    _, inode = disk.identity(home) or (0, 0)  # devices have other numbers after a reboot
+    if before[1:] == [] or before[1].rpartition(b" ")[2] != b"%d" % inode:
+        return ""  # of a folder that was here before this one
+    name = before[0].removeprefix(b"journal ").decode("ascii", "replace")
+    return (
+        f"journal {name} was here before, and was taken away with its id: what it knew of runs is"
+        " lost. `git worktree list` and `git branch --list 'lane/*'` show what they left"
+    )
+
+
+def _note_of(state_home: str, home: str) -> str:
+    return os.path.join(state_home, FOLDER, sha256(os.fsencode(home)).hexdigest()[:32])
 
 
 def _told(name: str, home: str) -> bytes:
@@ -66,5 +86,8 @@ def _words(before: bytes, told: bytes, lost: tuple[str, ...]) -> str:
     if not before or was[0] == now[0] or name in lost:
         return ""
     if was[1:2] == now[1:2]:
-        return f"journal {name} was here before: it was taken away, or its id; this is a new one"
+        return (
+            f"journal {name} was here before: it was taken away, or its id file was; this one is"
+            " another"
+        )
     return f"journal {name} of another repository was kept at this path before: this one is new"

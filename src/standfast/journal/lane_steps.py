@@ -13,9 +13,11 @@ from standfast.errors import NothingFound
 from standfast.journal import checkpoints as recorded
 from standfast.journal import identity, reading, rollbacks
 from standfast.journal.author import Author
+from standfast.lane_errors import NothingToStart
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_spec, lane_steps
 from standfast.protocol.lane_steps import Mark, Standing, Step
+from standfast.protocol.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -60,8 +62,26 @@ ANY = "SELECT 1 FROM cells WHERE key >= 'lane:' AND key < 'lane;' LIMIT 1"
 
 
 def specify(tx: Writing, spec: Spec, author: Author) -> None:
-    """Record what a lane is to do."""
+    """Record what a lane is to do; nothing of one that is new can have been done before."""
+    name = "/".join(spec.names)
+    if not tx.execute("SELECT 1 FROM cells WHERE key = ?", (f"lane:{name}",)):
+        refuse_done(tx, name)
     tx.append(SPECIFIED, spec.as_dict(), _of_run(author, spec))
+
+
+def refuse_done(tx: Writing, name: str) -> None:
+    """A journal that came from elsewhere may tell of commands of a run or lane nobody has begun."""
+    for kind in ("intended", "ended", "settled", "asked"):
+        first = f"effect.{kind}:lane/{name}"
+        rows = tx.execute(
+            "SELECT 1 FROM cells WHERE key >= ? AND key < ? LIMIT 1", (f"{first}/", f"{first}0")
+        )  # `0` follows `/`
+        if rows:
+            raise NothingToStart(
+                f"the journal tells of commands of {printable(name)}, which nobody has begun",
+                remedy="It came with the directory: look at `standfast events`. Choose another"
+                " name with `--run-id`.",
+            )
 
 
 def tell(

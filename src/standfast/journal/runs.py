@@ -71,6 +71,7 @@ class Word(NamedTuple):
 
 def plan(tx: Writing, run: Run, specs: Iterable[Spec], author: Author) -> None:
     """Record a run and what each of its lanes is to do."""
+    lane_steps.refuse_done(tx, run.run_id)
     told = run._asdict()
     del told["at"]
     tx.append(PLANNED, told, _of(author, run.run_id))

@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast.errors import ProgramMissing, ProgramTimedOut, TooLarge, UnsafePath, WrongUsage
-from standfast.process.ending import MARK, end_tree, leave, ours, stay_if_left, surrounded_by
+from standfast.process.ending import (
+    MARK,
+    carrying,
+    end_tree,
+    leave,
+    ours,
+    stay_if_left,
+    surrounded_by,
+)
 from standfast.process.identity import (
     Identity,
     Liveness,
@@ -47,6 +55,7 @@ __all__ = [
     "Identity",
     "Liveness",
     "called_with",
+    "carrying",
     "descendants",
     "find_program",
     "has_open",

@@ -103,6 +103,18 @@ def surrounded_by(variable: bytes) -> list[int]:
     return [pid for pid, _ in _members(-1, variable)]
 
 
+def carrying(name: str) -> list[tuple[int, dict[str, str]]]:
+    """The processes that have a variable of this name in their environment, with all of that."""
+    found = []
+    for entry in PROC.iterdir() if PROC.is_dir() else ():
+        if entry.name.isdigit():
+            read = (each.decode("utf-8", "replace") for each in _environment(int(entry.name)))
+            environ = dict(each.partition("=")[::2] for each in read)
+            if name in environ:
+                found.append((int(entry.name), environ))
+    return found
+
+
 def _tree_lives(group: int, mark: bytes) -> bool:
     if not (PROC / "self").is_dir():
         return True  # nobody to ask: wait the whole grace, then kill

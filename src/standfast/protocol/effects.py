@@ -25,6 +25,8 @@ class Seen(NamedTuple):
     """What the journal and the effect's own folder show at one moment."""
 
     recorded: bool = False  # its end is in the journal
+    intended: bool = False  # the journal says that it was about to be begun
+    ordered: bool = False  # its order is there, which is written before it is intended
     exit: bool = False  # its supervisor has left an exit record
     supervised: bool = False  # its supervisor lives
     running: bool = False  # something of its tree lives
@@ -39,17 +41,24 @@ class Step(StrEnum):
     WAIT = "wait for it"
     BEGIN = "begin it"
     SETTLE = "find out what became of it"
+    REFUSE = "leave alone what nobody here began"
 
 
 def decide(seen: Seen) -> Step:
-    """In this order: what is known, what lives, what never began; the rest is in doubt."""
+    """In this order: what is known, what lives, what never began; the rest is in doubt.
+
+    A folder can come with a directory, so it counts only where the journal intended the effect.
+    And it can be taken away: where there was an intent, no folder does not mean no command.
+    """
     if seen.recorded:
         return Step.USE
     if seen.exit:
-        return Step.RECORD
+        return Step.RECORD if seen.intended else Step.REFUSE
     if seen.supervised or seen.running:
         return Step.WAIT
-    return Step.SETTLE if seen.started else Step.BEGIN
+    if seen.started:
+        return Step.SETTLE if seen.intended else Step.REFUSE
+    return Step.SETTLE if seen.intended and not seen.ordered else Step.BEGIN
 
 
 class Probe(StrEnum):

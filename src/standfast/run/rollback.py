@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock, scratch
-from standfast.effects import orphans
+from standfast.effects import answering, orphans
 from standfast.errors import NoCheckpoint, StandfastError
 from standfast.git import Git, contents, snapshot, standing, worktrees
 from standfast.journal import checkpoints as recorded
@@ -95,6 +95,7 @@ def roll_back(
         told = _keep(work, taken)
         left = _move(work, told, spare)
         _settle(work)
+        answering.close(journal, f"lane/{'/'.join(asked[:3])}/", author, by="rollback")
         _tell(work, told)
         return Done(told, work.aim, moved=True, left=tuple(left))
 

@@ -79,7 +79,7 @@ def vouch(
     folder = _folder(state_home, RUNS)
     disk.make_folder(folder)
     disk.make_private(folder)
-    fd = locks.take(os.path.join(folder, _LOCK))
+    fd = locks.take_in_turn(os.path.join(folder, _LOCK), "the list of what is trusted")
     try:
         known = vouched(state_home, journal, group)
         if known.issuperset(found):

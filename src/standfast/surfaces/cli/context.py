@@ -139,12 +139,18 @@ class Context:
 
     def remember_place(self) -> None:
         """Say which journal was at this path before, where it is another; only once."""
-        if "journal" not in self.__dict__ or not (self.place.in_git and self.journal.exists):
+        if "journal" not in self.__dict__ or not self.place.in_git:
             return
         from standfast.journal import known_places
         from standfast.surfaces.cli.screen import warn
 
-        words = known_places.remember(xdg.state_home(self.environ), self.journal)
+        home = xdg.state_home(self.environ)
+        if self.journal.exists:
+            words = known_places.remember(home, self.journal)
+        elif os.path.lexists(f"{self.place.folder}{ID}"):
+            return  # that is damage, and told as such
+        else:
+            words = known_places.missing(home, self.place.folder)
         if words:
             warn(words)
 

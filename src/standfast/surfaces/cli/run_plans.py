@@ -11,7 +11,6 @@ from standfast import clock, xdg
 from standfast.errors import WrongUsage
 from standfast.files import homes
 from standfast.git import Git, branches
-from standfast.journal import lane_steps
 from standfast.journal import runs as told
 from standfast.journal.author import Author
 from standfast.journal.runs import Run
@@ -22,9 +21,8 @@ from standfast.protocol.plan_commands import commands
 from standfast.protocol.plan_lanes import Ground
 from standfast.protocol.runners import takes_script
 from standfast.protocol.text import one_line, printable
-from standfast.protocol.trusting import of_lane
 from standfast.redact import redact
-from standfast.run import runners, trust, vouching
+from standfast.run import runners, trust
 from standfast.run.starting import base_commit
 from standfast.surfaces.cli import persons, plan_secrets, trusting
 from standfast.surfaces.cli.commands.plan import load
@@ -51,7 +49,6 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
     known = told.find(context.journal, run_id)
     if known is not None:
         _same(known, loaded, arguments)
-        _vouch_again(context, known, loaded, arguments)
         return known
     plan = _narrowed(plan, arguments)
     specs = _specs(context, loaded, plan, run_id, arguments)
@@ -78,24 +75,6 @@ def _specs(
     ground = _ground(context, plan, run_id, arguments.base, found)
     texts = {file: redact(text) for file, text in loaded.prompts.items()}
     return list(plan_lanes.specs(plan, ground._replace(prompts=texts)))
-
-
-def _vouch_again(
-    context: Context, known: Run, loaded: Loaded, arguments: argparse.Namespace
-) -> None:
-    """Lanes of a journal that this plan, which the user names, says in the very same words.
-
-    Such a journal came from elsewhere, or from before anybody vouched. What it says otherwise, and
-    where it would push to, is nobody's word yet.
-    """
-    here = trusting.where(context)
-    new = vouching.unknown(here, lane_steps.of_run(context.journal, known.run_id))
-    if not new:
-        return
-    said = _specs(context, loaded, _narrowed(loaded.need(), arguments), known.run_id, arguments)
-    marks = {of_lane(each, here.root) for each in vouching.as_kept(said)}
-    same = [each for each in new.specs if of_lane(each, here.root) in marks]
-    vouching.vouch(here, same, (), persons.who(context, None))
 
 
 def _same(known: Run, loaded: Loaded, arguments: argparse.Namespace) -> Run:

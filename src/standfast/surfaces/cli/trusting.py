@@ -87,8 +87,8 @@ def see_to(
         raise RunUntrusted(
             f"{names} was not begun here by this user, or it is another one now: its fingerprint is"
             f" {new.fingerprint}",
-            remedy="Read what it would do, above. If it may, call this again in a terminal, or with"
-            f" `--trust {new.fingerprint}`.",
+            remedy="Read what it would do, above; what its journal says was done is taken as done."
+            f" If it may, call this again in a terminal, or with `--trust {new.fingerprint}`.",
         )
     vouching.refuse_elsewhere(here, specs)
     vouching.vouch(here, new.specs, new.addresses, persons.who(context, None))
