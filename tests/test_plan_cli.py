@@ -204,7 +204,7 @@ def test_show_speaks_to_programs_in_our_own_form(cli: Cli, plans: Path) -> None:
     assert told["kind"] == "phase"
     assert told["waves"][1] == {"phase": "Release", "lanes": ["SL-2"]}
     lanes = told["plan"]["phases"]["Release"]["lanes"]
-    assert lanes["SL-2"]["after"] == ["SL-3", "SL-1"]
+    assert lanes["SL-2"]["after"] == ["SL-1"]
 
 
 def test_show_of_a_bad_plan_tells_what_is_wrong(cli: Cli, plans: Path) -> None:
