@@ -133,11 +133,12 @@ def test_show_is_plain_in_a_pipe(cli: Cli, plans: Path) -> None:
     done = cli("plan", "show", "all.yaml", cwd=plans)
 
     assert done.stdout == (
-        "auth-rework: 2 phases, 3 waves, 3 lanes\n"
+        "auth-rework: 2 phases, 3 waves, 3 lanes; test: npm test\n"
         "P1 Foundation\n"
         "  wave 1\n"
         "    SL-DB  Add users and sessions tables.\n"
         "      owns migrations/**\n"
+        "      test: make test-db\n"
         "  wave 2\n"
         "    SL-API  after SL-DB\n"
         "      owns src/auth/**\n"

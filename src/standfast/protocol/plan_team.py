@@ -156,9 +156,10 @@ class _Reader(NamedTuple):
             inside = [step for step in self.steps if phase_of[step.name] == name]
             lanes = tuple(self._lane(step, name, phase_of) for step in inside)
             title = f"Wave {wave}" if wave else ""
-            phase = Phase(name, lanes, title=title, line=inside[0].line, done=self.criteria)
+            phase = Phase(name, lanes, title=title, line=inside[0].line)
             alone = {step.name for step in inside if self._alone(step) or self.one_by_one}
             made.append(plan_alone.set_apart(phase, alone))
+        made[-1] = made[-1]._replace(done=self.criteria)  # it is said of all of them
         return tuple(made)
 
     def _alone(self, step: Step) -> bool:
