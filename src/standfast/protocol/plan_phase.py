@@ -62,7 +62,7 @@ _LONGEST_CRITERIA = 2_000
 def is_one(blocks: Sequence[Block]) -> bool:
     """Whether a text has a heading that only such plans have."""
     names = {block.key for block in blocks}
-    return not names.isdisjoint((*LANES[:3], *INDEX))
+    return not names.isdisjoint((*LANES[:3], *INDEX)) or any(map(_is_lane, blocks))
 
 
 def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
@@ -117,12 +117,13 @@ def _plan(run: str, blocks: Sequence[Block], swimmers: list[Swimmer], found: lis
 def _inside(blocks: Sequence[Block], found: list[Finding]) -> list[Block]:
     """The blocks with the lanes; where no heading says so, from the first that is one on."""
     inside = section(blocks, LANES, SECTIONS, INNER, holds=_is_lane)
-    if inside or not (index := section(blocks, INDEX, SECTIONS, holds=_is_lane)):
+    if any(map(_is_lane, inside)):
         return inside
-    after = blocks[blocks.index(index[0]) + 1 :]
+    listed = section(blocks, INDEX, SECTIONS)
+    after = blocks[blocks.index(listed[-1]) + 1 :] if listed else blocks
     at = next((at for at, each in enumerate(after) if _is_lane(each)), None)
-    if at is None:
-        return []
+    if at is None or inside:
+        return inside
     line = after[at].line
     found.append(warning(line, "there is no heading `Swim Lanes`", "The lanes are read from here."))
     holder = Block(LANES[0], after[at].level, line, [])

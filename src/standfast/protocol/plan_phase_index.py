@@ -19,13 +19,27 @@ if TYPE_CHECKING:
 
     from standfast.protocol.plan_markdown import Block
 
-KEYS = frozenset(
-    ("depends on", "dependencies", "blocks", "parallel safe", "parallel", "retries", "lane", "name",
-     "title")
-)  # fmt: skip
-_SAME = {"dependencies": "depends on", "parallel": "parallel safe"}
+_SAME = {
+    **dict.fromkeys(
+        ("dependencies", "depends", "deps", "dependency", "requires", "needs", "prerequisites",
+         "blocked by", "after", "waits for"),
+        "depends on",
+    ),
+    **dict.fromkeys(("parallel", "parallelizable", "parallel ok"), "parallel safe"),
+    **dict.fromkeys(("unblocks", "blocking"), "blocks"),
+}  # fmt: skip
+KEYS = frozenset(("depends on", "blocks", "parallel safe", "retries", "lane", "name", "title",
+                  *_SAME))  # fmt: skip
 _LANE_COLUMNS = ("lane", "lane id", "sl id", "id", "swim lane")
+_ENDS = " \t.;,|\u2013—"
 _ID_END = re.compile(r"[\s:—\u2013(|]|--")
+_KEY_AHEAD = re.compile(
+    r"(?<=[.;,|\u2013—)\s])[\s*_]*(?=[*_]{0,2}(?:depends on|dependencies|blocks|blocked by"
+    r"|requires|parallel[- ]safe|parallel|retries)[*_]{0,2}\s*:)",
+    re.IGNORECASE,
+)  # where the next key of one line begins
+_WORDED = re.compile(r"\b(depends on|needs|requires|waits for|after|blocked by|blocks)\b([^()]*)",
+                     re.IGNORECASE)  # fmt: skip
 _LIST_IT = "List each lane with `Depends on`, `Blocks` and `Parallel-safe`."
 
 
@@ -126,7 +140,7 @@ def _rows(table: plan_tables.Table, made: _Index) -> None:
         made.told.add(name)
         for head, cell in row.cells.items():
             if head in KEYS and head != column:
-                key = _SAME.get(head, head)
+                key = same(head)
                 entry.fields[key] = Field(key, table.names[head], cell, row.line, [], start)
 
 
@@ -138,7 +152,7 @@ def _lines(lines: Sequence[Line], under: str | None, start: int, made: _Index) -
         if not line.text.strip():
             continue
         name = _lane_of(line.words, made.names)
-        got = _keys(line, name)
+        got = _keys(line, name, made.names)
         if name is not None and (got or name not in made.told):
             entry = made.begin(name, line.number, has_keys=bool(got))
             last = None
@@ -150,26 +164,37 @@ def _lines(lines: Sequence[Line], under: str | None, start: int, made: _Index) -
             made.found.append(Finding(line.number, problem))
         elif got:
             made.told.add(entry.name)
-            entry.fields.update({_SAME.get(each.key, each.key): each for each in got})
+            entry.fields.update({same(each.key): each for each in got})
             last = got[-1]
         elif name is None:
             _go_on(line, last, made)
 
 
-def _keys(line: Line, name: str | None) -> list[Field]:
+def _keys(line: Line, name: str | None, names: Mapping[str, str]) -> list[Field]:
     """The keys of a line, without the lane's name in front of them."""
     rest = line.words
     if name is not None:
         end = _ID_END.search(unmarked(line.words))
         rest = unmarked(line.words)[end.end() :] if end else ""
-    parts: list[str] = []
-    for part in rest.split(";"):
-        if parts and not fields([Line(line.number, part)], KEYS)[0]:
-            parts[-1] += f",{part}"  # it goes on with what is listed
-        else:
-            parts.append(part)
-    inside = [Line(line.number, " " * line.indent + each) for each in parts]
-    return [field for each in inside for field in fields([each], KEYS)[0] if field.key in KEYS]
+    parts = _KEY_AHEAD.sub("\n", rest).split("\n")
+    inside = [Line(line.number, " " * line.indent + each.strip(_ENDS)) for each in parts]
+    got = [field for each in inside for field in fields([each], KEYS)[0] if field.key in KEYS]
+    return got or (_worded(line, rest, names) if name is not None else [])
+
+
+def _worded(line: Line, rest: str, names: Mapping[str, str]) -> list[Field]:
+    """`SL-2 (after SL-1)`: a dependency in the title, if it names a lane."""
+    said = _WORDED.search(rest)
+    words = re.findall(r"[A-Za-z0-9][A-Za-z0-9._-]*", said[2]) if said else []
+    if said is None or not any(each.rstrip(".").lower() in names for each in words):
+        return []
+    key = said[1].lower()
+    return [Field(key, said[1], said[2].strip(_ENDS), line.number, [], line)]
+
+
+def same(key: str) -> str:
+    """A key by the name under which it is looked for."""
+    return _SAME.get(key, key)
 
 
 def _go_on(line: Line, last: Field | None, made: _Index) -> None:

@@ -12,8 +12,9 @@ from standfast.protocol.plan_findings import Finding, quoted, warning
 from standfast.protocol.plan_markdown import unmarked
 from standfast.protocol.plan_numbers import whole
 from standfast.protocol.plan_patterns import pattern
+from standfast.protocol.plan_phase_index import KEYS as INDEX_KEYS
 from standfast.protocol.plan_phase_needs import remarked, waits
-from standfast.protocol.plan_phase_tasks import TESTS, tasks_of
+from standfast.protocol.plan_phase_tasks import DONE, OWNED, TESTS, tasks_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,11 +25,9 @@ if TYPE_CHECKING:
     from standfast.protocol.plan_phase_tasks import Swimmer
 
 KEYS = frozenset(
-    ("scope", "owned files", "interfaces", "tasks", "retries", "depends on", "dependencies",
-     "blocks", "parallel safe", "parallel", "acceptance criteria", "goal", *TESTS,
+    ("scope", "interfaces", "tasks", "goal", *OWNED, *TESTS, *DONE, *INDEX_KEYS,
      *plan_phase_gates.PROVIDED, *plan_phase_gates.CONSUMED)
 )  # fmt: skip
-_AFTER, _PARALLEL = ("depends on", "dependencies"), ("parallel safe", "parallel")
 _FREE = "mixed"
 
 
@@ -66,7 +65,7 @@ class Lanes(NamedTuple):
     def _parallel(self, swimmer: Swimmer) -> Field | None:
         entry = self.entries.get(swimmer.name)
         said = entry.get("parallel safe") if entry else None
-        return said or swimmer.first(_PARALLEL)
+        return said or swimmer.get("parallel safe")
 
     def _lane(self, swimmer: Swimmer, blocked: Mapping[str, int]) -> Lane:
         owns = self._owns(swimmer)
@@ -103,7 +102,7 @@ class Lanes(NamedTuple):
     def _after(self, swimmer: Swimmer, blocked: Mapping[str, int]) -> dict[str, int]:
         """What the index says, what the lane says, and whom others say that they block."""
         entry = self.entries.get(swimmer.name)
-        said = [entry.get("depends on") if entry else None, swimmer.first(_AFTER)]
+        said = [entry.get("depends on") if entry else None, swimmer.get("depends on")]
         after = dict(entry.drawn) if entry else {}
         for field in said:
             for each, line in waits(field, swimmer.name, self.names, self.found).items():
@@ -156,7 +155,7 @@ class Lanes(NamedTuple):
 
     def _owns(self, swimmer: Swimmer) -> dict[str, int]:
         """The files that are its own; where it lists none, those that its tasks work on."""
-        field = swimmer.get("owned files")
+        field = swimmer.first(OWNED)
         tests, scope = swimmer.files()
         said = _files(field) if field else []
         if not said and tests and scope:

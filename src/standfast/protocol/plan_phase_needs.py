@@ -29,6 +29,7 @@ _SPAN = re.compile(
     r"(\S+?)(?:\s*(?:\.\.\.?|…|\u2013|—)\s*|\s+(?:-|to|through|thru)\s+)(\S+)", re.IGNORECASE
 )
 _LONGEST_SPAN = 160
+_BOTH = 2
 _PHASE = re.compile(r"\b(?:phase[ -]?|p)([0-9]{1,4}[a-z]?)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\s:/'\u2019]+")
 _FILLING = """
@@ -142,6 +143,10 @@ def _lanes(piece: str, here: _Wait, *, blocks: bool) -> list[str]:
 
 def _all(piece: str, here: _Wait) -> list[str]:
     """`all other lanes`, `all previous lanes`."""
+    others = [each for each in here.names.lanes.values() if each != here.of]
+    if piece.lower() == "both" and len(others) == _BOTH:
+        here.assume(piece, ", ".join(others))
+        return others
     said = _ALL.match(piece)
     rest = said[1].lower() if said else ""
     if said is None or any(here.names.lane(each) for each in _WORD.findall(rest)):

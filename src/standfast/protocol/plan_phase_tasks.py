@@ -10,13 +10,15 @@ from standfast.protocol import ids, plan_tables, plan_tests, plan_words
 from standfast.protocol.lane_spec import MOST_TASKS
 from standfast.protocol.plan import BUILDER, ONLY_TASK, Task
 from standfast.protocol.plan_findings import Finding, nearest, quoted, warning
-from standfast.protocol.plan_markdown import body, fields, first_word, unmarked
+from standfast.protocol.plan_markdown import Line, body, fields, first_word, normal, unmarked
+from standfast.protocol.plan_phase_index import KEYS as INDEX_KEYS
+from standfast.protocol.plan_phase_index import same
 from standfast.protocol.plan_phase_needs import of_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from standfast.protocol.plan_markdown import Block, Field, Line
+    from standfast.protocol.plan_markdown import Block, Field
     from standfast.protocol.plan_phase_needs import Names
     from standfast.protocol.plan_tables import Row, Table
 
@@ -24,16 +26,18 @@ _IDS = ("task id", "id", "task")
 _TYPE, _AFTER = "task type", "depends on"
 _SCOPE, _TEST_FILES = ("files in scope", "files"), ("tests owned files", "test owned files")
 _TESTS = ("test command", "test commands", "tests")
-_DONE = ("acceptance criteria", "acceptance criterion", "acceptance")
+DONE = ("acceptance criteria", "acceptance criterion", "acceptance", "done when",
+        "definition of done", "success criteria")  # fmt: skip
+OWNED = ("owned files", "owns", "files owned", "owned", "files")
 _TYPES = {"test": BUILDER, "impl": BUILDER, "implementation": BUILDER, "verify": "validator"}
-_KNOWN = (*_IDS, _TYPE, "type", _AFTER, *_SCOPE, *_TEST_FILES, *_TESTS, *_DONE,
+_KNOWN = (*_IDS, _TYPE, "type", _AFTER, *_SCOPE, *_TEST_FILES, *_TESTS, *DONE,
           "description", "title")  # fmt: skip
 TESTS = ("test command", "test commands", "tests", "test", "verify", "validation", "validate")
-_OWN = frozenset(("owned files", "tasks", "retries", "depends on", "dependencies", "blocks",
-                  "parallel safe", "parallel", *TESTS))  # fmt: skip
+_OWN = frozenset(("tasks", *OWNED, *INDEX_KEYS, *TESTS))  # fmt: skip
 _ABOVE = re.compile(r"(?:all|every)\b(?: (?:the|of|above|previous|earlier|prior|tasks?|rows?))*$|"
                     r"previous(?: tasks?)?$|above$", re.IGNORECASE)  # fmt: skip
-_MAY_REPEAT = frozenset((*TESTS, *_DONE))
+_PAIR = 2  # columns of a table of keys
+_MAY_REPEAT = frozenset((*TESTS, *DONE))
 
 
 class Swimmer:
@@ -49,6 +53,9 @@ class Swimmer:
     def take_apart(self, known: Collection[str], found: list[Finding]) -> None:
         """Tables, keys, and all other lines."""
         tables, lines = plan_tables.tables(self.lines, found)
+        keyed = [each for each in tables if _has_keys(each, known)]
+        lines += [line for table in keyed for line in _as_keys(table)]
+        tables = [each for each in tables if each not in keyed]
         self.tables = [each for each in tables if not _is_other(each)]
         got, self.rest = fields(lines, known)
         for table in [each for each in tables if _is_other(each)]:
@@ -56,7 +63,7 @@ class Swimmer:
             found.append(warning(table.line, problem, "It goes into the prompts as it is."))
             self.rest += plan_tables.as_lines(table)
         for field in got:
-            first = self.fields.setdefault(field.key, field)
+            first = self.fields.setdefault(same(field.key), field)
             if first is not field and field.key in _MAY_REPEAT:
                 first.more.extend([field.start._replace(text=field.value), *field.more])
             elif first is not field:
@@ -123,6 +130,18 @@ def _ids(table: Table) -> str:
     return next((each for each in _IDS if each in table.heads), "")
 
 
+def _has_keys(table: Table, known: Collection[str]) -> bool:
+    """Whether it is a lane's keys beside their values: `| Owned files | src/** |`."""
+    first = table.heads[0] if len(table.heads) == _PAIR else ""
+    return bool(first) and any(normal(row.cells[first]) in known for row in table.rows)
+
+
+def _as_keys(table: Table) -> Iterator[Line]:
+    key, value = table.heads
+    for row in table.rows:
+        yield Line(row.line, f"- **{unmarked(row.cells[key])}**: {row.cells[value]}")
+
+
 def _is_other(table: Table) -> bool:
     """Whether none of its columns is one that tasks have."""
     heads = {*_KNOWN} - {"description", "title", "files", "type", "tests"}
@@ -154,7 +173,7 @@ def tasks_of(lane: Swimmer, names: Names, around: str, found: list[Finding]) -> 
         row_tests = _row_tests(row, found)
         tests += row_tests
         after = _after(row, lane, names, across, found)
-        done = _cell(row, _DONE)
+        done = _cell(row, DONE)
         made.append(
             Task(
                 _name(row, column, found), _prompt(lane, row, column, row_tests, around),
@@ -263,6 +282,6 @@ def _only(lane: Swimmer, around: str, found: list[Finding], tests: Sequence[str]
     tested = "It is tested by:\n" + "\n".join(f"- {each}" for each in tests) if tests else ""
     told = [lane.title, *words_of(lane), tested, around]
     prompt = "\n\n".join(part for part in told if part.strip())
-    done = lane.first(_DONE)
+    done = lane.first(DONE)
     words = [done.value, *(line.words for line in done.more)] if done else []
     return [Task(ONLY_TASK, prompt, line=lane.line, done="; ".join(filter(None, words)))]

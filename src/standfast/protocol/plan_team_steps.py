@@ -21,11 +21,13 @@ TEAM = ("team orchestration", "team members", "spawn waves")
 SECTIONS = frozenset(
     (
         *TASKS, *TEAM, "task description", "objective", "project directory", "relevant files",
-        "acceptance criteria", "validation commands", "project topology", "notes", "solution",
+        "acceptance criteria", "success criteria", "validation commands", "project topology",
+        "notes", "solution",
         "implementation phases", "problem statement", "parallelism mode",
     )
 )  # fmt: skip
-DONE = ("acceptance criteria", "acceptance criterion", "acceptance")
+DONE = ("acceptance criteria", "acceptance criterion", "acceptance", "success criteria",
+        "done when", "definition of done")  # fmt: skip
 TESTS = ("verify", "validate", "validation", "test", "tests", "validation commands", "test command",
          "test commands", "verification")  # fmt: skip
 INNER = ("notes", "acceptance criteria", "validation commands")  # headings that a task may have too
