@@ -79,7 +79,7 @@ class Field(NamedTuple):
 def normal(name: str) -> str:
     """A key or heading as they are compared: `D. Test Command(s) (draft):` is `test command`."""
     plain = name.replace("&", " and ").replace("(s)", "")
-    words = re.sub(r"[\s_*`/-]+", " ", plain).strip(" :.").lower()
+    words = re.sub(r"[\s_*`/-]+", " ", plain).strip(" :.?").lower()
     words = re.sub(r"^[^\w(]+", "", words)  # a sign or a picture in front
     words = words[found.end() :] if (found := _NUMBERED.match(words)) else words
     return _REMARK.sub("", words).strip(" :.") or words
@@ -168,6 +168,8 @@ def _belongs(line: Line, field: Field) -> bool:
 def _field(line: Line, known: Collection[str]) -> Field | None:
     """The key of a line, if it has one."""
     name, value, is_bold = _split(line.words)
+    if not name and line.is_bullet and len(line.words) < _LONGEST_KEY:
+        name = line.words  # `- Scope`, with a list below it
     key = normal(name)
     if not key or (key not in known and not is_bold):
         return None

@@ -40,6 +40,7 @@ _KEY_AHEAD = re.compile(
 )  # where the next key of one line begins
 _WORDED = re.compile(r"\b(depends on|needs|requires|waits for|after|blocked by|blocks)\b([^()]*)",
                      re.IGNORECASE)  # fmt: skip
+_MEANS = {"blocks": "blocks"}
 _LIST_IT = "List each lane with `Depends on`, `Blocks` and `Parallel-safe`."
 
 
@@ -152,7 +153,7 @@ def _lines(lines: Sequence[Line], under: str | None, start: int, made: _Index) -
         if not line.text.strip():
             continue
         name = _lane_of(line.words, made.names)
-        got = _keys(line, name, made.names)
+        got = _keys(line, name, made)
         if name is not None and (got or name not in made.told):
             entry = made.begin(name, line.number, has_keys=bool(got))
             last = None
@@ -170,7 +171,7 @@ def _lines(lines: Sequence[Line], under: str | None, start: int, made: _Index) -
             _go_on(line, last, made)
 
 
-def _keys(line: Line, name: str | None, names: Mapping[str, str]) -> list[Field]:
+def _keys(line: Line, name: str | None, made: _Index) -> list[Field]:
     """The keys of a line, without the lane's name in front of them."""
     rest = line.words
     if name is not None:
@@ -179,16 +180,18 @@ def _keys(line: Line, name: str | None, names: Mapping[str, str]) -> list[Field]
     parts = _KEY_AHEAD.sub("\n", rest).split("\n")
     inside = [Line(line.number, " " * line.indent + each.strip(_ENDS)) for each in parts]
     got = [field for each in inside for field in fields([each], KEYS)[0] if field.key in KEYS]
-    return got or (_worded(line, rest, names) if name is not None else [])
+    return got or (_worded(line, rest, made) if name is not None else [])
 
 
-def _worded(line: Line, rest: str, names: Mapping[str, str]) -> list[Field]:
+def _worded(line: Line, rest: str, made: _Index) -> list[Field]:
     """`SL-2 (after SL-1)`: a dependency in the title, if it names a lane."""
     said = _WORDED.search(rest)
     words = re.findall(r"[A-Za-z0-9][A-Za-z0-9._-]*", said[2]) if said else []
-    if said is None or not any(each.rstrip(".").lower() in names for each in words):
+    if said is None or not any(each.rstrip(".").lower() in made.names for each in words):
         return []
     key = said[1].lower()
+    problem = f"{quoted(said[0].strip(_ENDS))} is taken for whom it {_MEANS.get(key, 'depends on')}"
+    made.found.append(warning(line.number, problem))
     return [Field(key, said[1], said[2].strip(_ENDS), line.number, [], line)]
 
 

@@ -32,8 +32,9 @@ OWNED = ("owned files", "owns", "files owned", "owned", "files")
 _TYPES = {"test": BUILDER, "impl": BUILDER, "implementation": BUILDER, "verify": "validator"}
 _KNOWN = (*_IDS, _TYPE, "type", _AFTER, *_SCOPE, *_TEST_FILES, *_TESTS, *DONE,
           "description", "title")  # fmt: skip
-TESTS = ("test command", "test commands", "tests", "test", "verify", "validation", "validate")
-_OWN = frozenset(("tasks", *OWNED, *INDEX_KEYS, *TESTS))  # fmt: skip
+TESTS = ("test command", "test commands", "tests", "test", "verify", "verification", "validation",
+         "validate", "validation commands")  # fmt: skip
+_OWN = frozenset(("tasks", "test command", "test commands", *OWNED, *INDEX_KEYS))  # fmt: skip
 _ABOVE = re.compile(r"(?:all|every)\b(?: (?:the|of|above|previous|earlier|prior|tasks?|rows?))*$|"
                     r"previous(?: tasks?)?$|above$", re.IGNORECASE)  # fmt: skip
 _PAIR = 2  # columns of a table of keys

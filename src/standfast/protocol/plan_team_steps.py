@@ -40,7 +40,7 @@ KEYS = frozenset(
 )  # fmt: skip
 _IDS = ("task id", "id")
 _NUMBERED = re.compile(
-    r"(?:task|step)?\s*#?([0-9]{1,4})\s*(?:[.):—\u2013-]+\s*|\s+|$)", re.IGNORECASE
+    r"(?:tasks?|steps?)?\s*#?([0-9]{1,4})\s*(?:[.):—\u2013-]+\s*|\s+|$)", re.IGNORECASE
 )
 _RANGE = re.compile(
     r"(?:tasks?|steps?)?\s*([0-9]{1,4})\s*(?:-|\u2013|to)\s*([0-9]{1,4})", re.IGNORECASE

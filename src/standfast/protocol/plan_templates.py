@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 
     from standfast.protocol.plan_markdown import Block
 
-_HOLE = re.compile(r"\{[^{}]*\}|\[[^\[\]]{2,}\](?!\()|<[^<>]*>")
+_HOLE = re.compile(
+    r"\{[^{}]*\}|<[^<>]*>"
+    r"|\[(?:[^\[\]]*[ _-][^\[\]]*|name|title|id|task|lane|phase|description|tbd|todo)\](?!\()",
+    re.IGNORECASE,
+)
 _GENERIC = re.compile(
-    r"\b(?:plan|phase|task|step|lane|sl|n|p|id|[0-9]+)\b|[\W_]", re.IGNORECASE
+    r"\b(?:plan|phase|task|step|lane|sl|n|p|id|implementation|execution|project|team|[0-9]+)\b|[\W_]",
+    re.IGNORECASE,
 )  # what may stand around a hole without filling it in
 _IDS = ("task id", "id")
 _REMEDY = "Fill in every name in {…}, […] and <…>, in a copy of it."
