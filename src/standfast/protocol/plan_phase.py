@@ -26,7 +26,7 @@ from standfast.protocol.plan_checks import MOST_LANES
 from standfast.protocol.plan_findings import Finding, quoted, warning
 from standfast.protocol.plan_markdown import Block, Line, fields, section, take_apart, whole_body
 from standfast.protocol.plan_numbers import whole
-from standfast.protocol.plan_phase_index import index
+from standfast.protocol.plan_phase_index import bare, index
 from standfast.protocol.plan_phase_lanes import KEYS, Lanes
 from standfast.protocol.plan_phase_needs import Names, words_of
 from standfast.protocol.plan_phase_tasks import Swimmer
@@ -131,7 +131,7 @@ def _inside(blocks: Sequence[Block], found: list[Finding]) -> list[Block]:
 
 
 def _is_lane(block: Block) -> bool:
-    return _OUTSIDE.match(block.name) is not None
+    return _OUTSIDE.match(bare(block.name)) is not None
 
 
 def _outside(
@@ -143,7 +143,7 @@ def _outside(
         Finding(block.line, f"{quoted(block.name)} does not stand under Swim Lanes", "Move it.")
         for block in blocks
         if block.line not in seen
-        and (said := _OUTSIDE.match(block.name))
+        and (said := _OUTSIDE.match(bare(block.name)))
         and said[0].rstrip(".:").lower() not in known
     ]
 
@@ -208,12 +208,12 @@ def _swimmers(blocks: Sequence[Block], found: list[Finding]) -> list[Swimmer]:
 
 def _lane_id(block: Block, made: list[Swimmer]) -> re.Match[str] | None:
     """The id that a heading begins with; a word inside a lane is one only if it looks like one."""
-    said = _ID.match(block.name)
+    said = _ID.match(bare(block.name))
     if said is None or block.key in KEYS:
         return None
     looks = "-" in said[1] or any(char.isdigit() for char in said[1])
     is_inside = bool(made) and block.level > made[-1].level
-    return said if looks or (not is_inside and said.end() < len(block.name)) else None
+    return said if looks or (not is_inside and said.end() < len(bare(block.name))) else None
 
 
 def _refuse_loose(block: Block, found: list[Finding]) -> None:
@@ -231,7 +231,7 @@ def _under_key(block: Block) -> list[Line]:
 
 
 def _swimmer(block: Block, said: re.Match[str], found: list[Finding]) -> Swimmer:
-    title = block.name[said.end() :].strip()
+    title = bare(block.name)[said.end() :].strip()
     try:
         name = ids.name(said[1], what="the lane")
     except BadName as error:

@@ -15,7 +15,7 @@ from standfast.protocol.plan_markdown import Line
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_ARROW = re.compile(r"[-=─═.\u2013—]*[>►▶→⇒➜]+(?:\|[^|\n]{0,200}\|)?")
+_ARROW = re.compile(r"(?:[-=─═.\u2013—]+>+|[-=─═.\u2013—]*[►▶→⇒➜]+)(?:\|[^|\n]{0,200}\|)?")
 _JOINED = frozenset("│┃└┗├┣┌┏┬┳┴┻┐┓┘┛┤┫╰╭╮╯▼▲↓↑")
 _LABEL = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|\"[^\"]*\"")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -53,7 +53,7 @@ class Drawing:
 
     def _follows(self, line: Line) -> bool:
         """Take the arrows of a line, if each of its ends is a lane."""
-        if _looks_drawn(line):
+        if _looks_drawn(line) or line.text.lstrip().startswith("|"):
             return False
         ends = [self._lanes(each) for each in _ARROW.split(line.text)]
         if len(ends) == 1 or not all(ends):

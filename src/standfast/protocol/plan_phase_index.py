@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.protocol import plan_phase_drawing, plan_tables
+from standfast.protocol import plan_phase_drawing, plan_phase_waves, plan_tables
 from standfast.protocol.plan_findings import Finding, nearest, quoted, warning
 from standfast.protocol.plan_markdown import Field, Line, fields, first_word, unmarked
 
@@ -31,6 +31,8 @@ _SAME = {
 KEYS = frozenset(("depends on", "blocks", "parallel safe", "retries", "lane", "name", "title",
                   *_SAME))  # fmt: skip
 _LANE_COLUMNS = ("lane", "lane id", "sl id", "id", "swim lane")
+_LANE = re.compile(r"(?:swim[ -]?)?lane\s+#?([0-9]{1,4}|SL-[A-Za-z0-9._-]*)(?=[\s:.—\u2013(-]|$)",
+                   re.IGNORECASE)  # fmt: skip
 _ENDS = " \t.;,|\u2013—"
 _ID_END = re.compile(r"[\s:—\u2013(|]|--")
 _KEY_AHEAD = re.compile(
@@ -84,13 +86,20 @@ def index(
     """
     made = _Index(names, found, {}, set())
     drawing = plan_phase_drawing.Drawing(names)
+    waves = plan_phase_waves.read(blocks, names)
     for at, block in enumerate(blocks):
-        under = _lane_of(block.name, names) or block.name if at > 0 else None
-        tables, lines = plan_tables.tables(drawing.take(block.lines), found)
+        is_lane = at > 0 and plan_phase_waves.number(block.name) is None
+        under = _lane_of(block.name, names) or block.name if is_lane else None
+        lines = plan_phase_waves.without(drawing.take(block.lines), waves)
+        tables, lines = plan_tables.tables(lines, found)
         for table in tables:
             _rows(table, made)
         _lines(lines, under, block.line, made)
     _draw(drawing, made)
+    for lane, (_, line) in waves.of.items():
+        entry = made.entry(lane, line)
+        if not entry.drawn and "depends on" not in entry.fields:
+            entry.drawn.update(waves.assume(lane, found))
     if blocks and not (made.entries or drawing.unread) and _has_words(blocks):
         found.append(Finding(blocks[0].line, "nothing of the index could be read", _LIST_IT))
     for entry in made.entries.values():
@@ -175,8 +184,9 @@ def _keys(line: Line, name: str | None, made: _Index) -> list[Field]:
     """The keys of a line, without the lane's name in front of them."""
     rest = line.words
     if name is not None:
-        end = _ID_END.search(unmarked(line.words))
-        rest = unmarked(line.words)[end.end() :] if end else ""
+        words = bare(unmarked(line.words))
+        end = _ID_END.search(words)
+        rest = words[end.end() :] if end else ""
     parts = _KEY_AHEAD.sub("\n", rest).split("\n")
     inside = [Line(line.number, " " * line.indent + each.strip(_ENDS)) for each in parts]
     got = [field for each in inside for field in fields([each], KEYS)[0] if field.key in KEYS]
@@ -208,9 +218,17 @@ def _go_on(line: Line, last: Field | None, made: _Index) -> None:
         made.found.append(warning(line.number, f"{quoted(line.words)} is not read"))
 
 
+def bare(name: str) -> str:
+    """A lane's heading without the word in front: `Lane SL-1: Schema`, and `Lane 1: Schema`."""
+    said = _LANE.match(name)
+    if said is None:
+        return name
+    return f"{'SL-' if said[1].isdigit() else ''}{name[said.start(1) :]}"
+
+
 def _lane_of(words: str, names: Mapping[str, str]) -> str | None:
     """The lane that a line begins with: one that is there, or that looks like one."""
-    first = _ID_END.split(unmarked(words), maxsplit=1)[0].rstrip(".,")
+    first = _ID_END.split(bare(unmarked(words)), maxsplit=1)[0].rstrip(".,")
     if first.lower() in names:
         return names[first.lower()]
     return first if re.match(r"SL-[A-Za-z0-9]", first) else None

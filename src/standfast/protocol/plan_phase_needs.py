@@ -7,6 +7,7 @@ Whatever was assumed is told; what cannot be understood stays as it stands, and 
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.protocol import plan_phase_gates, plan_words
@@ -28,6 +29,11 @@ _BEFORE = re.compile(r"\b(?:previous|above|earlier|before|prior|preceding)\b", r
 _SPAN = re.compile(
     r"(\S+?)(?:\s*(?:\.\.\.?|…|\u2013|—)\s*|\s+(?:-|to|through|thru)\s+)(\S+)", re.IGNORECASE
 )
+_BUT = re.compile(r"\b(?:except(?: for)?|but(?: not)?)\b", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"\b(?:with|alongside|beside|parallel|independent|not|no|without|before|except)\b",
+    re.IGNORECASE,
+)  # words that say the opposite
 _LONGEST_SPAN = 160
 _BOTH = 2
 _PHASE = re.compile(r"\b(?:phase[ -]?|p)([0-9]{1,4}[a-z]?)\b", re.IGNORECASE)
@@ -50,8 +56,9 @@ class Names(NamedTuple):
     words: frozenset[str]  # by which lanes could be meant
 
     def lane(self, word: str) -> str | None:
-        """The lane that one word means."""
-        return self.lanes.get(word.lower()) or self.whose.get(word)
+        """The lane that one word means, a task of it too: `SL-1.T2`."""
+        whole = self.lanes.get(word.lower()) or self.whose.get(word)
+        return whole or self.lanes.get(word.rpartition(".")[0].lower())
 
 
 class _Wait(NamedTuple):
@@ -133,6 +140,10 @@ def _lanes(piece: str, here: _Wait, *, blocks: bool) -> list[str]:
     gates = plan_phase_gates.named(piece)
     if _is_elsewhere(piece, lanes, here, blocks=blocks):
         return []
+    if lanes and _BESIDE.search(piece):
+        problem = f"{quoted(piece)} is not taken for something that it waits for"
+        here.found.append(warning(here.line, problem))
+        return []
     if lanes or gates:
         _tell_rest(piece, words, here)
         if blocks and gates and not lanes:
@@ -147,6 +158,8 @@ def _all(piece: str, here: _Wait) -> list[str]:
     if piece.lower() == "both" and len(others) == _BOTH:
         here.assume(piece, ", ".join(others))
         return others
+    piece, _, spared = _BUT.sub("\n", piece, count=1).partition("\n")
+    but = {here.names.lane(each.strip(".,;")) for each in _WORD.findall(spared)}
     said = _ALL.match(piece)
     rest = said[1].lower() if said else ""
     if said is None or any(here.names.lane(each) for each in _WORD.findall(rest)):
@@ -155,10 +168,10 @@ def _all(piece: str, here: _Wait) -> list[str]:
         "other", "others", "else", "previous", "above", "earlier", "before", "prior", "preceding"
     }:  # fmt: skip
         return []
-    order = list(here.names.lanes.values())
-    before = order[: order.index(here.of)] if _BEFORE.search(rest) else order
+    order = [each for each in here.names.lanes.values() if each not in but]
+    before = list(takewhile(lambda each: each != here.of, order)) if _BEFORE.search(rest) else order
     lanes = [each for each in before if each != here.of]
-    here.assume(piece, ", ".join(lanes) or "nobody")
+    here.assume(f"{piece} {spared}".strip(), ", ".join(lanes) or "nobody")
     return lanes
 
 

@@ -231,7 +231,8 @@ def _after(
     own = lane.task_names
     after: dict[str, None] = {}
     for said in () if plan_words.is_none(cell) else plan_words.apart(cell):
-        name = next((each for each in (said, first_word(said), said.rpartition("/")[2])
+        mine = said.removeprefix(f"{lane.name}.")
+        name = next((each for each in (said, first_word(said), mine, said.rpartition("/")[2])
                      if each in own), None)  # fmt: skip
         above = own[: own.index(unmarked(row.cells[_column(row)]))] if _ABOVE.match(said) else []
         if name is not None or above:

@@ -52,7 +52,7 @@ def parts(field: Field) -> Iterator[tuple[int, str]]:
 def apart(value: str) -> list[str]:
     """What a value lists, without marks; a remark in round brackets belongs to none of them."""
     bare = _REMARK.sub(" ", value)
-    return [plain for each in _APART.split(bare) if (plain := unmarked(each).strip(" .[]"))]
+    return [plain for each in _APART.split(bare) if (plain := unmarked(each).strip(" .[]\"'"))]
 
 
 def files(value: str) -> list[str]:
