@@ -127,6 +127,11 @@ Scope: c
         ("Lane A", "SL-A", True),
         ("all other lanes", "SL-A SL-C", True),
         ("all previous lanes", "SL-A", True),
+        ("all lanes except SL-C", "SL-A", True),
+        ("both", "SL-A SL-C", True),
+        ("SL-A, can run beside SL-C", "SL-A", True),
+        ("[SL-A, SL-C]", "SL-A SL-C", False),
+        ("SL-A.T1", "SL-A", False),
         ("SL-A, sign-off by legal", "SL-A", True),
     ],
 )
@@ -251,3 +256,39 @@ def test_hidden_text_is_neither_read_nor_passed_over_in_silence() -> None:
     assert "5: a comment is never closed: nothing after this line is read" in told(
         text.replace("-->", ""), "p.md"
     )
+
+
+HEADS = (
+    "## Lane Index\n- SL-1 ",
+    "## Lane Index\n- SL-1\n  - Depends on: ",
+    "## Lane Index\n- SL-1\n  - Parallel-safe: ",
+    "# ",
+    "## Lane Index\nWave 1 ",
+    "## Step by Step Tasks\n### 1. x\n- Verify: ",
+    "## Step by Step Tasks\n### 1. x\n- Depends On: ",
+    "## Swim Lanes\n### SL-1 -- x\n| Task ID | Test Command |\n|---|---|\n| T | ",
+)
+
+
+@pytest.mark.req("SEC-02")
+@pytest.mark.parametrize("head", HEADS)
+def test_long_line_takes_no_longer_than_its_length(head: str) -> None:
+    """Each of these would take minutes if a line were looked at once for each of its characters."""
+    for piece in (
+        " ",
+        "* ",
+        "(",
+        "-",
+        "->",
+        "—",
+        "..",
+        "SL-1 ",
+        "all ",
+        "`",
+        "<!--",
+        "|",
+        "1.",
+        "; ",
+    ):
+        text = f"{head}{piece * (60_000 // len(piece))}x\n## Swim Lanes\n### SL-1 -- x\nScope: x\n"
+        assert told(text, "p.md") is not None

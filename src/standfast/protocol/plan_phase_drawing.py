@@ -15,7 +15,10 @@ from standfast.protocol.plan_markdown import Line
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_ARROW = re.compile(r"(?:[-=─═.\u2013—]+>+|[-=─═.\u2013—]*[►▶→⇒➜]+)(?:\|[^|\n]{0,200}\|)?")
+_SHAFT = r"[-=─═.\u2013—]"
+_ARROW = re.compile(
+    rf"(?<!{_SHAFT})(?:{_SHAFT}++>++|{_SHAFT}*+[►▶→⇒➜]++)(?:\|[^|\n]{{0,200}}\|)?"
+)  # possessive: a long line is looked at once
 _JOINED = frozenset("│┃└┗├┣┌┏┬┳┴┻┐┓┘┛┤┫╰╭╮╯▼▲↓↑")
 _LABEL = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|\"[^\"]*\"")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -33,11 +33,11 @@ KEYS = frozenset(("depends on", "blocks", "parallel safe", "retries", "lane", "n
 _LANE_COLUMNS = ("lane", "lane id", "sl id", "id", "swim lane")
 _LANE = re.compile(r"(?:swim[ -]?)?lane\s+#?([0-9]{1,4}|SL-[A-Za-z0-9._-]*)(?=[\s:.—\u2013(-]|$)",
                    re.IGNORECASE)  # fmt: skip
-_ENDS = " \t.;,|\u2013—"
+_ENDS = " \t.;,|*_\u2013—"
 _ID_END = re.compile(r"[\s:—\u2013(|]|--")
 _KEY_AHEAD = re.compile(
-    r"(?<=[.;,|\u2013—)\s])[\s*_]*(?=[*_]{0,2}(?:depends on|dependencies|blocks|blocked by"
-    r"|requires|parallel[- ]safe|parallel|retries)[*_]{0,2}\s*:)",
+    r"(?<![A-Za-z0-9-])(?=(?:depends on|dependencies|blocks|blocked by|requires"
+    r"|parallel[- ]safe|parallel|retries)[*_]{0,2}[ \t]{0,3}:)",
     re.IGNORECASE,
 )  # where the next key of one line begins
 _WORDED = re.compile(r"\b(depends on|needs|requires|waits for|after|blocked by|blocks)\b([^()]*)",
