@@ -35,7 +35,7 @@ def plans(repo: Path) -> Path:
 def test_good_plan_is_counted(cli: Cli, plans: Path) -> None:
     done = cli("plan", "check", "all.yaml", cwd=plans)
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
     assert done.stdout == "all.yaml: good, 2 phases, 3 waves, 3 lanes\n"
 
 
@@ -133,11 +133,12 @@ def test_show_is_plain_in_a_pipe(cli: Cli, plans: Path) -> None:
     done = cli("plan", "show", "all.yaml", cwd=plans)
 
     assert done.stdout == (
-        "auth-rework: 2 phases, 3 waves, 3 lanes\n"
+        "auth-rework: 2 phases, 3 waves, 3 lanes; test: npm test\n"
         "P1 Foundation\n"
         "  wave 1\n"
         "    SL-DB  Add users and sessions tables.\n"
         "      owns migrations/**\n"
+        "      test: make test-db\n"
         "  wave 2\n"
         "    SL-API  after SL-DB\n"
         "      owns src/auth/**\n"
@@ -204,7 +205,7 @@ def test_show_speaks_to_programs_in_our_own_form(cli: Cli, plans: Path) -> None:
     assert told["kind"] == "phase"
     assert told["waves"][1] == {"phase": "Release", "lanes": ["SL-2"]}
     lanes = told["plan"]["phases"]["Release"]["lanes"]
-    assert lanes["SL-2"]["after"] == ["SL-3", "SL-1"]
+    assert lanes["SL-2"]["after"] == ["SL-1"]
 
 
 def test_show_of_a_bad_plan_tells_what_is_wrong(cli: Cli, plans: Path) -> None:

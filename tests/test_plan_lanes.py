@@ -71,9 +71,12 @@ def test_prompt_in_a_file_and_gates_are_carried_over() -> None:
     )  # fmt: skip
 
 
-def test_every_runner_that_is_named_is_found() -> None:
-    tasks = (Task("t", "x", runner="opencode"),)
+def test_every_runner_that_does_something_is_found() -> None:
+    tasks = (Task("t", "x", runner="opencode"), Task("u", "x"))
     phase = Phase("P1", (Lane("a", tasks, runner="codex"),), gates=(Gate("g", "c", runner="mine"),))
-    assert plan_lanes.runner_names(Plan("r", (phase,), runner="claude")) == {
-        "claude", "codex", "opencode", "mine",
-    }  # fmt: skip
+    plan = Plan("r", (phase,), runner="claude")
+
+    assert plan_lanes.runners_used(plan, "x") == {"codex", "opencode", "mine"}
+    plan = plan._replace(phases=(phase, Phase("P2", (Lane("b", (Task("t", "x"),)),))))
+    assert plan_lanes.runners_used(plan, "x") == {"codex", "opencode", "mine", "claude"}
+    assert "x" in plan_lanes.runners_used(plan._replace(runner=""), "x")

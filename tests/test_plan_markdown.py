@@ -66,10 +66,10 @@ SAID: dict[str, tuple[list[str], list[str]]] = {
     "team-09-not-parallel.md": (
         [
             "1: (warning) the head of the file, down to line 3, is not read",
-            "22: (warning) `the numbers must add up` is no command",
+            "22: (warning) `Validate` names no command: `the numbers must add up`",
             "31: (warning) `Run the tests by hand.` has no command",
         ],
-        ["P1: one three four", "P1: two"],
+        ["P1: one", "P1: two", "P1: three four"],
     ),
     "team-10-no-end-of-a-fence.md": (
         [
@@ -99,7 +99,7 @@ SAID: dict[str, tuple[list[str], list[str]]] = {
             "7: `SL-1` waits for `SL-7`, and there is no such lane",
             "8: (warning) `SL-1` blocks `SL-2`, which does not say that it depends on it",
             "10: the index names the lane `SL-3`, which has no section",
-            "11: the lane `SL-1` is in the index twice",
+            "11: (warning) `SL-1 -- Once more` is not read",
             "12: (warning) `The order was agreed on Monday.` is not read",
             "22: (warning) the lane `SL-2` is not in the index",
             f"22: {ONE_TASK.format('SL-2')}",
@@ -157,7 +157,7 @@ SAID: dict[str, tuple[list[str], list[str]]] = {
             "19: (warning) the column `Risk` is not known",
             "21: (warning) a task here depends on one of `SL-1`",
         ],
-        ["Release: SL-1 SL-3", "Release: SL-2", "Release: SL-4"],
+        ["Release: SL-1", "Release: SL-2", "Release: SL-3", "Release: SL-4"],
     ),
 }  # fmt: skip
 
@@ -201,10 +201,11 @@ def test_task_of_a_team_plan_becomes_a_lane() -> None:
         "What all of this is for: Users can log in.\n\n"
         "Read first:\n- src/db.ts\n- docs/auth.md\n\n"
         "- Add the users table\n- Add the sessions table\n\n"
-        "- **Verify**: `npm run migrate`\n- **Expected**: ok"
+        "- **Verify**: `npm run migrate`\n- **Expected**: ok\n\n"
+        "All of this is done when:\n- works"
     )
     assert (api.after, api.test) == (("P1/create-schema",), "npm test -- api")
-    assert (lanes["validate-all"].tasks[0].role, schema.test) == ("validator", None)
+    assert (lanes["validate-all"].tasks[0].role, schema.test) == ("validator", "npm run migrate")
     assert (plan.kind, plan.test) == ("team", "set -e\nnpm run lint\nnpm test")
     assert [phase.title for phase in plan.phases] == ["Wave 1", "Wave 2"]
 
@@ -297,12 +298,12 @@ def test_lane_outside_its_section_is_not_lost() -> None:
 def test_lane_that_is_blocked_waits_even_if_it_does_not_say_so() -> None:
     lanes = _lanes("phase-10-not-parallel.md")
 
-    assert lanes["SL-4"].after == ("SL-3", "SL-1", "SL-2")
-    assert lanes["SL-2"].after == ("SL-3", "SL-1")
+    assert lanes["SL-4"].after == ("SL-3", "SL-1")
+    assert lanes["SL-3"].after == ("SL-2",)
 
 
 @pytest.mark.req("RUN-03")
-def test_lane_that_runs_alone_waits_for_no_more_than_it_must() -> None:
+def test_lane_that_runs_alone_has_its_turn_from_top_to_bottom() -> None:
     lanes = tuple(
         Lane(name, (Task("task", "x"),), after=after)
         for name, after in (("a", ()), ("b", ("a",)), ("x", ("a",)), ("c", ("P1/b",)), ("y", ()))
@@ -312,10 +313,10 @@ def test_lane_that_runs_alone_waits_for_no_more_than_it_must() -> None:
 
     assert [(lane.name, lane.after) for lane in made.lanes] == [
         ("a", ()),
-        ("b", ("a", "y")),
+        ("b", ("a",)),
         ("x", ("a", "b")),
         ("c", ("P1/b", "x")),
-        ("y", ("a",)),
+        ("y", ("c",)),
     ]
 
 

@@ -87,6 +87,7 @@ class Spec(NamedTuple):
     gates: tuple[Gate, ...] = ()
     owns: tuple[str, ...] = ()  # patterns of the files that are its own; none is all
     retest: str = ALWAYS  # of RETESTS
+    test_is_new: bool = False  # it is of what this lane is to make: on the base it may fail
 
     @property
     def names(self) -> tuple[str, str, str]:

@@ -75,10 +75,10 @@ def outline(text: str) -> Outline:
     for number, line in enumerate(lines, 1):
         if fence is not None:
             fenced.add(number)
-            fence = None if _closes(line, fence) else fence
+            fence = None if closes(line, fence) else fence
         elif not line.lstrip(" ").startswith(_MARKS):
             continue  # most lines: this is quicker than asking for each mark
-        elif (opened := _opened(line)) is not None:
+        elif (opened := opens(line)) is not None:
             fenced.add(number)
             fence = opened
         elif (found := heading(line, number)) is not None:
@@ -98,7 +98,7 @@ def heading(line: str, number: int) -> Heading | None:
     return Heading(number, len(found[1]), text)
 
 
-def _opened(line: str) -> str | None:
+def opens(line: str) -> str | None:
     """The fence that a line opens; what follows backticks may hold none, or it is inline code."""
     found = _FENCE.match(line)
     if found is None or (found[1][0] == "`" and "`" in line[found.end() :]):
@@ -106,7 +106,8 @@ def _opened(line: str) -> str | None:
     return found[1]
 
 
-def _closes(line: str, fence: str) -> bool:
+def closes(line: str, fence: str) -> bool:
+    """Whether a line closes that fence."""
     found = _FENCE.match(line)
     if found is None or line[found.end() :].strip(_BLANK):
         return False

@@ -32,6 +32,7 @@ class Task(NamedTuple):
     outputs: Mapping[str, str] = {}  # file -> critical or optional
     line: int = 0
     said: Mapping[str, int] = {}
+    done: str = ""  # what its prompt says of when it is done, for whoever looks at the plan
 
 
 class Gate(NamedTuple):
@@ -72,6 +73,7 @@ class Phase(NamedTuple):
     title: str = ""
     gates: tuple[Gate, ...] = ()
     line: int = 0
+    done: str = ""  # what every prompt of it says of when all of it is done
 
 
 class Limits(NamedTuple):

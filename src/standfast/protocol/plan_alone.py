@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 def set_apart(phase: Phase, alone: Collection[str]) -> Phase:
     """The phase, with the lanes of *alone* in waves of their own; a phase with a ring as it is.
 
-    The others of a wave go first. Only what is not ordered already is said.
+    They come where they stand, top to bottom, after whom they wait for: a check of the third task
+    comes right after it. Only what is not ordered already is said.
     """
     graph = plan_waves.lane_graph(phase)
     if not alone or len(graph) < len(phase.lanes) or plan_waves.rings(graph, most=1):
         return phase
-    order = [name for layer in plan_waves.layers(graph)
-             for name in sorted(layer, key=lambda each: each in alone)]  # fmt: skip
+    order = list(plan_waves.one_by_one(graph))
     bit = {name: 1 << number for number, name in enumerate(order)}
     before: dict[str, int] = {}
     for at, name in enumerate(order):

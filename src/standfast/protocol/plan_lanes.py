@@ -39,8 +39,7 @@ def specs(plan: Plan, ground: Ground) -> Iterator[Spec]:
 def _spec(plan: Plan, phase: Phase, lane: Lane, ground: Ground, number: int) -> Spec:
     default = lane.runner or plan.runner or ground.runner
     names = (ground.run_id, phase.name, lane.name)
-    used = {default, *(task.runner for task in lane.tasks if task.runner)}
-    used |= {gate.runner for gate in phase.gates if gate.runner}
+    used = _used(phase, lane, default)
     return Spec(
         *names,
         base=ground.base,
@@ -61,6 +60,7 @@ def _spec(plan: Plan, phase: Phase, lane: Lane, ground: Ground, number: int) -> 
         port_base=port_base(ground.run_id, number),
         gates=tuple(_gate(gate) for gate in phase.gates),
         owns=tuple(filter(None, lane.owns)),
+        test_is_new=plan.kind != "yaml" and bool(lane.test),
     )
 
 
@@ -94,10 +94,15 @@ def stops_at_failure(plan: Plan) -> bool:
     return plan.on_failure != KEEP_GOING
 
 
-def runner_names(plan: Plan) -> set[str]:
-    """Every runner that the plan names."""
-    lanes = [lane for _, lane in plan.lanes()]
-    said = [plan.runner, *(lane.runner for lane in lanes)]
-    said += [task.runner for lane in lanes for task in lane.tasks]
-    said += [gate.runner for phase in plan.phases for gate in phase.gates]
-    return {name for name in said if name}
+def runners_used(plan: Plan, otherwise: str) -> set[str]:
+    """The runners that do something in a plan; *otherwise* is that of whoever names none.
+
+    A plan whose every lane is done by a shell needs no agent.
+    """
+    given = ((phase, lane, lane.runner or plan.runner or otherwise) for phase, lane in plan.lanes())
+    return {name for phase, lane, default in given for name in _used(phase, lane, default)}
+
+
+def _used(phase: Phase, lane: Lane, default: str) -> set[str]:
+    named = [*(task.runner for task in lane.tasks), *(gate.runner for gate in phase.gates)]
+    return {name or default for name in named}

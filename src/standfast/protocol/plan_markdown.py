@@ -10,18 +10,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.protocol import markdown
-from standfast.protocol.plan_findings import Finding, warning
+from standfast.protocol import markdown, plan_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Sequence
+
+    from standfast.protocol.plan_findings import Finding
 
 _BULLET = re.compile(r"[-*+•][ \t]+|[0-9]{1,3}[.)][ \t]+")
 _CHECKBOX = re.compile(r"\[[ xX]?\][ \t]+")
 _LONGEST_KEY = 60
 _BOLD = ("**", "__")
 _SEPARATORS = " \t:—\u2013-"
-_FRONT = "---"
+_NUMBERED = re.compile(
+    r"(?:section |part )?(?:[0-9]{1,3}(?:\.[0-9]{1,3})*|[a-z]|[ivx]{1,5})[.):] +|[0-9]{1,3} "
+)  # what counts sections, and is no part of their names
+_REMARK = re.compile(r" *\([^()]*\)$")
 
 
 class Line(NamedTuple):
@@ -73,10 +77,12 @@ class Field(NamedTuple):
 
 
 def normal(name: str) -> str:
-    """A key or heading as they are compared: `Test Command(s):` is `test command`."""
+    """A key or heading as they are compared: `D. Test Command(s) (draft):` is `test command`."""
     plain = name.replace("&", " and ").replace("(s)", "")
-    words = re.sub(r"[\s_*`/-]+", " ", plain).strip(" :.").lower()
-    return re.sub(r"^[0-9]{1,3}[.)]? ", "", words)
+    words = re.sub(r"[\s_*`/-]+", " ", plain).strip(" :.?").lower()
+    words = re.sub(r"^[^\w(]+", "", words)  # a sign or a picture in front
+    words = words[found.end() :] if (found := _NUMBERED.match(words)) else words
+    return _REMARK.sub("", words).strip(" :.") or words
 
 
 def unbulleted(text: str) -> str:
@@ -98,45 +104,27 @@ def first_word(text: str) -> str:
     return text.split(maxsplit=1)[0] if text.strip() else ""
 
 
-def take_apart(text: str, sections: Collection[str]) -> tuple[list[Block], list[Finding]]:
+def take_apart(
+    text: str, sections: Collection[str], inner: Collection[str] = ()
+) -> tuple[list[Block], list[Finding]]:
     """The blocks of a text, and what of it could not be taken for Markdown.
 
-    *sections* are the names that are a heading even where they are only bold.
+    *sections* are the names that are a heading even where they are only bold; those that are also
+    *inner* are keys instead in a text whose sections have real headings.
     """
-    outline = markdown.outline(text)
-    front = _front(outline.lines)
-    headings = {each.line: each for each in outline.headings if each.line > front}
+    lines = plan_text.lines(text)
     blocks = [Block("", 0, 1, [])]
-    for number, line in enumerate(outline.lines[front:], front + 1):
-        if number in headings:
-            found = headings[number]
+    for number, line in enumerate(lines.texts, 1):
+        if number in lines.fenced:
+            blocks[-1].lines.append(Line(number, line, fenced=True))
+        elif (found := markdown.heading(line, number)) is not None:
             blocks.append(Block(unmarked(found.text), found.level, number, []))
-        elif number not in outline.fenced and _is_bold_heading(line, sections):
+            sections = {*sections} - {*inner} if blocks[-1].key in sections else sections
+        elif _is_bold_heading(line, sections):
             blocks.append(Block(unmarked(line), blocks[-1].level or 2, number, []))
         else:
-            blocks[-1].lines.append(Line(number, line, number in outline.fenced))
-    return blocks, [*_told(outline, front)]
-
-
-def _front(lines: list[str]) -> int:
-    """How many lines a head between `---` takes."""
-    if not lines or lines[0].rstrip() != _FRONT:
-        return 0
-    for number, line in enumerate(lines[1:], 2):
-        if line.rstrip() in (_FRONT, "..."):
-            return number
-    return 0
-
-
-def _told(outline: markdown.Outline, front: int) -> Iterator[Finding]:
-    if front:
-        yield warning(1, f"the head of the file, down to line {front}, is not read")
-    if outline.open_fence is not None:
-        start = len(outline.lines)
-        while start - 1 in outline.fenced:
-            start -= 1
-        problem = "a code fence is never closed: nothing after this line is read"
-        yield Finding(start, problem, "Close it with the marks that opened it.")
+            blocks[-1].lines.append(Line(number, line))
+    return blocks, lines.findings
 
 
 def _is_bold_heading(line: str, sections: Collection[str]) -> bool:
@@ -172,12 +160,16 @@ def _belongs(line: Line, field: Field) -> bool:
         return not field.value or bool(field.more)
     if line.indent > field.start.indent:
         return True
-    return not field.value and line.is_bullet and not field.start.is_bullet
+    if field.value or field.start.is_bullet:
+        return False
+    return line.is_bullet or not field.more or field.more[-1].number + 1 == line.number
 
 
 def _field(line: Line, known: Collection[str]) -> Field | None:
     """The key of a line, if it has one."""
     name, value, is_bold = _split(line.words)
+    if not name and line.is_bullet and len(line.words) < _LONGEST_KEY:
+        name = line.words  # `- Scope`, with a list below it
     key = normal(name)
     if not key or (key not in known and not is_bold):
         return None
@@ -201,20 +193,27 @@ def _split(words: str) -> tuple[str, str, bool]:
 
 def section(
     blocks: Sequence[Block],
-    names: Collection[str],
+    names: Sequence[str],
     known: Collection[str],
     inner: Collection[str] = (),
+    *,
+    holds: Callable[[Block], bool] | None = None,
 ) -> list[Block]:
-    """The blocks from a heading with one of these *names* down to the next *known* one.
+    """The blocks from a heading with one of these *names*, the first that is there, to its end.
 
-    One that is also *inner* ends it only if it is not further in than the last that is not.
+    It ends at the next *known* heading; one that is also *inner* ends it only if it is not further
+    in than the last that is not. Any other of its own level ends it too, unless it *holds* that.
     """
-    start = next((at for at, each in enumerate(blocks) if each.key in names), len(blocks))
-    found = list(blocks[start : start + 1])
+    start = next((at for name in names for at, each in enumerate(blocks) if each.key == name), None)
+    if start is None:
+        return []
+    found = [blocks[start]]
     level = 0
     for block in blocks[start + 1 :]:
         is_inside = block.key in inner and 0 < level < block.level
         if block.key in known and block.key not in names and not is_inside:
+            break
+        if block.level <= found[0].level and not is_inside and not (holds and holds(block)):
             break
         level = level if block.key in inner else block.level
         found.append(block)
@@ -225,3 +224,10 @@ def body(lines: Sequence[Line]) -> str:
     """Lines as they stand, blank ones at both ends left out."""
     texts = [line.text.rstrip() for line in lines]
     return "\n".join(texts).strip("\n")
+
+
+def whole_body(blocks: Sequence[Block]) -> str:
+    """A section with the headings below it."""
+    parts = [f"{block.name}:\n{body(block.lines)}" if at else body(block.lines)
+             for at, block in enumerate(blocks)]  # fmt: skip
+    return "\n\n".join(part for part in parts if part.strip())

@@ -7,86 +7,144 @@ had no place there, have one: a line `Retries: 2` in a lane, or before the first
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from standfast.errors import BadName
-from standfast.protocol import ids, plan_alone, plan_words
+from standfast.protocol import (
+    ids,
+    plan_alone,
+    plan_phase_gates,
+    plan_phase_tests,
+    plan_templates,
+    plan_tests,
+)
 from standfast.protocol.lane_spec import MOST_RETRIES
 from standfast.protocol.plan import FIRST_PHASE, Phase, Plan
 from standfast.protocol.plan_checks import MOST_LANES
 from standfast.protocol.plan_findings import Finding, quoted, warning
-from standfast.protocol.plan_markdown import Line, body, fields, section, take_apart
+from standfast.protocol.plan_markdown import Block, Line, fields, section, take_apart, whole_body
 from standfast.protocol.plan_numbers import whole
-from standfast.protocol.plan_phase_index import index
+from standfast.protocol.plan_phase_index import bare, index
 from standfast.protocol.plan_phase_lanes import KEYS, Lanes
+from standfast.protocol.plan_phase_needs import Names, words_of
 from standfast.protocol.plan_phase_tasks import Swimmer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from standfast.protocol.plan_markdown import Block
+    from collections.abc import Collection, Sequence
 
 LANES = ("swim lanes", "swim lane", "swimlanes", "lanes")
-INDEX = ("lane index and dependencies", "lane index", "lane dependencies")
-TESTS = ("test execution plan",)
+INDEX = ("lane index and dependencies", "lane index", "lane dependencies", "lanes index")
+TESTS = ("test execution plan", "test plan", "tests")
 CRITERIA = ("acceptance criteria",)
+GATES = ("interface freeze gates", "interface gates", "freeze gates")
 SECTIONS = frozenset(
-    (*LANES, *INDEX, *TESTS, *CRITERIA, "interface freeze gates", "overview", "notes", "risks",
+    (*LANES, *INDEX, *TESTS, *CRITERIA, *GATES, "overview", "notes", "risks",
      "execution notes", "open questions")
 )  # fmt: skip
 INNER = (*KEYS, "notes")  # headings that a lane may have
 _ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?::|—|\u2013|--|\s-\s|$)\s*")
-_OUTSIDE = re.compile(r"SL-[A-Za-z0-9]")
+_OUTSIDE = re.compile(r"SL-[A-Za-z0-9._-]+")
+_BEFORE = re.compile(
+    r"^(?:(?:implementation )?(?:plan|phase)\b[\s:\u2013—-]*(?=\S))+", re.IGNORECASE
+)
+_NUMBER = re.compile(r"([0-9]{1,4}[a-z]?)(?=\s|:|$|\.\s|\))")
+_PLAN = re.compile(
+    r"^([A-Za-z0-9._-]{1,64}?)(?:[ -]+(?:phase|implementation))?[ -]+plan\b"
+    r"(?=\s*(?:[:—\u2013(]|--?\s|$))",
+    re.IGNORECASE,
+)
+_PARTS = 3  # of a gate's name before the words: IF, a number, the phase
 _LONGEST_CRITERIA = 2_000
 
 
 def is_one(blocks: Sequence[Block]) -> bool:
     """Whether a text has a heading that only such plans have."""
     names = {block.key for block in blocks}
-    return not names.isdisjoint((*LANES[:3], *INDEX))
+    return not names.isdisjoint((*LANES[:3], *INDEX)) or any(map(_is_lane, blocks))
 
 
 def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
     """The plan, and what is to be said of it."""
-    blocks, found = take_apart(text, SECTIONS)
-    inside = section(blocks, LANES, SECTIONS, INNER)
+    blocks, found = take_apart(text, SECTIONS, INNER)
+    inside = _inside(blocks, found)
+    template = plan_templates.placeholders(blocks, inside)
+    if template:
+        return None, template
     swimmers = _swimmers(inside, found)
-    found += _outside(blocks, inside)
+    found += _outside(blocks, inside, {each.name.lower() for each in swimmers})
     if not swimmers:
         line = next((block.line for block in blocks if block.key in LANES), 1)
         remedy = "Write them under `Swim Lanes`, each with a heading such as `SL-1 -- Schema`."
         return None, [*found, Finding(line, "there are no lanes", remedy)]
     if len(swimmers) > MOST_LANES:
         return None, [Finding(1, f"{len(swimmers):,} lanes; a plan has {MOST_LANES:,} at most")]
-    names = {each.name.lower(): each.name for each in swimmers}
-    entries = index(section(blocks, INDEX, SECTIONS), names, found)
+    for each in swimmers:
+        each.take_apart(KEYS, found)
+    return _plan(run, blocks, swimmers, found), found
+
+
+def _plan(run: str, blocks: Sequence[Block], swimmers: list[Swimmer], found: list[Finding]) -> Plan:
     name, title, line = _phase(blocks, found)
-    lanes = Lanes(swimmers, names, entries, _criteria(blocks), found)
-    phase = Phase(name, lanes.made(), title=title, line=line)
-    alone = {each.name for each in swimmers if lanes.is_alone(each)}
+    lanes = {each.name.lower(): each.name for each in swimmers}
+    entries = index(section(blocks, INDEX, SECTIONS, holds=_is_lane), lanes, found)
+    freeze = section(blocks, GATES, SECTIONS)
+    titles = {each.title.lower(): each.name for each in swimmers if each.title}
+    names = Names(
+        lanes,
+        titles,
+        {name: each.name for each in swimmers for name in (each.name, *each.task_names) if name},
+        plan_phase_gates.gates(name, swimmers, freeze, lanes, found),
+        words_of(lanes, titles),
+    )
     tests = section(blocks, TESTS, SECTIONS)
-    commands = [each for block in tests for each in plan_words.block_commands(block.lines)]
-    return (
-        Plan(
-            run,
-            (plan_alone.set_apart(phase, alone),),
-            test=plan_words.script(commands),
-            retries=_retries(blocks, found),
-            kind="phase",
-            said={"test": tests[0].line} if tests else {},
-        ),
-        found,
+    commands, of_lanes = plan_phase_tests.read(tests, lanes, found)
+    criteria = _criteria(blocks)
+    made = Lanes(swimmers, names, entries, criteria, found, of_lanes)
+    phase = Phase(name, made.made(), title=title, line=line, done=criteria)
+    alone = {each.name for each in swimmers if made.is_alone(each)}
+    return Plan(
+        run,
+        (plan_alone.set_apart(phase, alone),),
+        test=plan_tests.script(commands),
+        retries=_retries(blocks, found),
+        kind="phase",
+        said={"test": tests[0].line} if tests else {},
     )
 
 
-def _outside(blocks: Sequence[Block], inside: Sequence[Block]) -> list[Finding]:
-    """Lanes that nobody would find: no plan is read by half."""
-    seen = {block.line for block in (*inside, *section(blocks, INDEX, SECTIONS))}
+def _inside(blocks: Sequence[Block], found: list[Finding]) -> list[Block]:
+    """The blocks with the lanes; where no heading says so, from the first that is one on."""
+    inside = section(blocks, LANES, SECTIONS, INNER, holds=_is_lane)
+    if any(map(_is_lane, inside)):
+        return inside
+    listed = section(blocks, INDEX, SECTIONS)
+    after = blocks[blocks.index(listed[-1]) + 1 :] if listed else blocks
+    at = next((at for at, each in enumerate(after) if _is_lane(each)), None)
+    if at is None or inside:
+        return inside
+    line = after[at].line
+    found.append(warning(line, "there is no heading `Swim Lanes`", "The lanes are read from here."))
+    holder = Block(LANES[0], after[at].level, line, [])
+    return section([holder, *after[at:]], LANES, SECTIONS, INNER, holds=_is_lane)
+
+
+def _is_lane(block: Block) -> bool:
+    return _OUTSIDE.match(bare(block.name)) is not None
+
+
+def _outside(
+    blocks: Sequence[Block], inside: Sequence[Block], known: Collection[str]
+) -> list[Finding]:
+    """Lanes that nobody would find: no plan is read by half. Elsewhere a lane may be spoken of."""
+    seen = {block.line for block in (*inside, *section(blocks, INDEX, SECTIONS, holds=_is_lane))}
     return [
         Finding(block.line, f"{quoted(block.name)} does not stand under Swim Lanes", "Move it.")
         for block in blocks
-        if block.line not in seen and _OUTSIDE.match(block.name)
+        if block.line not in seen
+        and (said := _OUTSIDE.match(bare(block.name)))
+        and said[0].rstrip(".:").lower() not in known
     ]
 
 
@@ -94,18 +152,30 @@ def _phase(blocks: Sequence[Block], found: list[Finding]) -> tuple[str, str, int
     """Name, title and line of the phase, from the first heading: `P1: Foundation`."""
     before = list(takewhile(lambda block: block.key not in SECTIONS, blocks))
     head = next((block for block in before if block.name), None)
-    words = re.sub(r"^phase\s+(?=\S)", "", head.name, flags=re.IGNORECASE) if head else ""
+    words = _BEFORE.sub("", head.name) if head else ""
+    by_number = _NUMBER.match(words)
+    words = f"P{by_number[1]}{words[by_number.end() :]}" if by_number else words
+    words = _PLAN.sub(r"\1", words)
     said = _ID.match(words)
     if head is None or said is None:
         line = head.line if head else 1
         problem = "the plan has no heading such as `# P1: Foundation`"
-        found.append(warning(line, problem, f"Its phase is called {FIRST_PHASE}."))
-        return FIRST_PHASE, words, line
+        name = _by_gates(blocks)
+        found.append(warning(line, problem, f"Its phase is called {name}."))
+        return name, words, line
     try:
         return ids.name(said[1], what="the phase"), words[said.end() :].strip(), head.line
     except BadName as error:
         found.append(Finding(head.line, error.problem, error.remedy))
         return FIRST_PHASE, words, head.line
+
+
+def _by_gates(blocks: Sequence[Block]) -> str:
+    """The phase that most of its own gates name."""
+    lines = [line.text for block in section(blocks, GATES, SECTIONS) for line in block.lines]
+    gates = [each.split("-") for line in lines for each in plan_phase_gates.named(line)]
+    phases = Counter(each[2] for each in gates if len(each) > _PARTS and each[2][1:2].isdigit())
+    return phases.most_common(1)[0][0] if phases else FIRST_PHASE
 
 
 def _retries(blocks: Sequence[Block], found: list[Finding]) -> int:
@@ -138,12 +208,12 @@ def _swimmers(blocks: Sequence[Block], found: list[Finding]) -> list[Swimmer]:
 
 def _lane_id(block: Block, made: list[Swimmer]) -> re.Match[str] | None:
     """The id that a heading begins with; a word inside a lane is one only if it looks like one."""
-    said = _ID.match(block.name)
+    said = _ID.match(bare(block.name))
     if said is None or block.key in KEYS:
         return None
     looks = "-" in said[1] or any(char.isdigit() for char in said[1])
     is_inside = bool(made) and block.level > made[-1].level
-    return said if looks or (not is_inside and said.end() < len(block.name)) else None
+    return said if looks or (not is_inside and said.end() < len(bare(block.name))) else None
 
 
 def _refuse_loose(block: Block, found: list[Finding]) -> None:
@@ -161,7 +231,7 @@ def _under_key(block: Block) -> list[Line]:
 
 
 def _swimmer(block: Block, said: re.Match[str], found: list[Finding]) -> Swimmer:
-    title = block.name[said.end() :].strip()
+    title = bare(block.name)[said.end() :].strip()
     try:
         name = ids.name(said[1], what="the lane")
     except BadName as error:
@@ -172,6 +242,6 @@ def _swimmer(block: Block, said: re.Match[str], found: list[Finding]) -> Swimmer
 
 def _criteria(blocks: Sequence[Block]) -> str:
     """When the phase is done: only what stands in a section of its own, not in a lane."""
-    inside = {block.line for block in section(blocks, LANES, SECTIONS, INNER)}
-    found = [block for block in blocks if block.key in CRITERIA and block.line not in inside]
-    return body(found[-1].lines)[:_LONGEST_CRITERIA] if found else ""
+    inside = {block.line for block in _inside(blocks, [])}
+    own = [block for block in blocks if block.line not in inside]
+    return whole_body(section(own, CRITERIA, SECTIONS))[:_LONGEST_CRITERIA]

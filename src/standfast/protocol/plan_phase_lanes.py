@@ -5,72 +5,84 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import BadName
-from standfast.protocol import plan_words
+from standfast.protocol import plan_phase_gates, plan_tests, plan_words
 from standfast.protocol.lane_spec import MOST_RETRIES
 from standfast.protocol.plan import Lane
 from standfast.protocol.plan_findings import Finding, quoted, warning
 from standfast.protocol.plan_markdown import unmarked
 from standfast.protocol.plan_numbers import whole
 from standfast.protocol.plan_patterns import pattern
-from standfast.protocol.plan_phase_index import Entry, known
-from standfast.protocol.plan_phase_tasks import Swimmer, tasks_of
+from standfast.protocol.plan_phase_index import KEYS as INDEX_KEYS
+from standfast.protocol.plan_phase_needs import remarked, waits
+from standfast.protocol.plan_phase_tasks import DONE, OWNED, TESTS, tasks_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from standfast.protocol.plan_markdown import Field
+    from standfast.protocol.plan_phase_index import Entry
+    from standfast.protocol.plan_phase_needs import Names
+    from standfast.protocol.plan_phase_tasks import Swimmer
 
 KEYS = frozenset(
-    ("scope", "owned files", "interfaces provided", "interfaces consumed", "interfaces", "tasks",
-     "retries", "depends on", "blocks", "parallel safe", "acceptance criteria", "test command",
-     "test commands", "goal")
+    ("scope", "interfaces", "tasks", "goal", *OWNED, *TESTS, *DONE, *INDEX_KEYS,
+     *plan_phase_gates.PROVIDED, *plan_phase_gates.CONSUMED)
 )  # fmt: skip
+_FREE = "mixed"
 
 
 class Lanes(NamedTuple):
     """Makes lanes of sections and index."""
 
     swimmers: list[Swimmer]
-    names: Mapping[str, str]  # by themselves in small letters
+    names: Names
     entries: Mapping[str, Entry]
     criteria: str
     found: list[Finding]
+    tests: Mapping[str, list[str]]  # what the plan's own list of tests says of one lane
 
     def made(self) -> tuple[Lane, ...]:
         """Every lane, in the order of its sections."""
-        whose: dict[str, str] = {}
-        for swimmer in self.swimmers:
-            swimmer.take_apart(KEYS, self.found)
-            whose |= dict.fromkeys([swimmer.name, *swimmer.task_names], swimmer.name)
-        if self.entries:
-            for each in self.swimmers:
-                if each.name not in self.entries:
-                    problem = f"the lane {quoted(each.name)} is not in the index"
-                    self.found.append(warning(each.line, problem))
-        return tuple(self._lane(each, whose) for each in self.swimmers)
+        for each in self.swimmers if self.entries else ():
+            if each.name not in self.entries:
+                problem = f"the lane {quoted(each.name)} is not in the index"
+                self.found.append(warning(each.line, problem))
+        blocked = self._blocked()
+        return tuple(self._lane(each, blocked.get(each.name, {})) for each in self.swimmers)
 
     def is_alone(self, swimmer: Swimmer) -> bool:
         """Whether the index, or the lane, says that it is not safe beside others."""
-        entry = self.entries.get(swimmer.name)
-        own = swimmer.get("parallel safe")
-        said = entry.parallel if entry and entry.parallel else (own.value if own else "")
-        return plan_words.yes_or_no(said) is False
+        field = self._parallel(swimmer)
+        said = unmarked(field.value) if field else ""
+        answer = plan_words.yes_or_no(said)
+        is_said = answer is not None or said.lower().startswith(_FREE)
+        if field and not is_said and not plan_words.is_none(said):
+            problem = f"Parallel-safe is {quoted(said)}, which is taken for no"
+            self.found.append(warning(field.line, problem, "Write yes, no or mixed."))
+            return True
+        return answer is False
 
-    def _lane(self, swimmer: Swimmer, whose: Mapping[str, str]) -> Lane:
-        tasks, tests, across = tasks_of(swimmer, whose, self.criteria, self.found)
-        after = self._after(swimmer)
+    def _parallel(self, swimmer: Swimmer) -> Field | None:
+        entry = self.entries.get(swimmer.name)
+        said = entry.get("parallel safe") if entry else None
+        return said or swimmer.get("parallel safe")
+
+    def _lane(self, swimmer: Swimmer, blocked: Mapping[str, int]) -> Lane:
+        owns = self._owns(swimmer)
+        tasks, tests, across = tasks_of(swimmer, self.names, self._around(owns), self.found)
+        after = self._after(swimmer, blocked)
         for other in [each for each in across if each not in after]:
             problem = f"a task here depends on one of {quoted(other)}"
             remedy = f"{swimmer.name} waits until all of {other} is done."
             self.found.append(warning(across[other], problem, remedy))
             after[other] = across[other]
-        owns = self._owns(swimmer)
+        tests = tests or self.tests.get(swimmer.name, [])
         return Lane(
             swimmer.name,
             tasks,
             after=tuple(after),
             owns=tuple(owns),
-            test=plan_words.script(tests) or None,
+            test=plan_tests.script(tests) or None,
             retries=self._retries(swimmer),
             line=swimmer.line,
             said={
@@ -80,40 +92,91 @@ class Lanes(NamedTuple):
             },
         )
 
-    def _after(self, swimmer: Swimmer) -> dict[str, int]:
+    def _around(self, owns: Mapping[str, int]) -> str:
+        told = [
+            "Change only these files: " + ", ".join(owns) if owns else "",
+            f"The phase is done when:\n{self.criteria}" if self.criteria else "",
+        ]
+        return "\n\n".join(filter(None, told))
+
+    def _after(self, swimmer: Swimmer, blocked: Mapping[str, int]) -> dict[str, int]:
         """What the index says, what the lane says, and whom others say that they block."""
         entry = self.entries.get(swimmer.name)
-        after = dict(entry.after) if entry else {}
-        own = swimmer.get("depends on")
-        for line, each in plan_words.parts(own) if own else ():
-            after.setdefault(known(each, self.names), line)
-        for other in self.entries.values():
-            if swimmer.name in other.blocks and other.name not in after:
-                line = other.blocks[swimmer.name]
-                problem = f"{quoted(other.name)} blocks {quoted(swimmer.name)}, which does not"
+        said = [entry.get("depends on") if entry else None, swimmer.get("depends on")]
+        after = dict(entry.drawn) if entry else {}
+        for field in said:
+            for each, line in waits(field, swimmer.name, self.names, self.found).items():
+                after.setdefault(each, line)
+        given = (swimmer.name, self.names, self.found)
+        for each, line in remarked(self._parallel(swimmer), *given).items():
+            if each not in after:
+                problem = f"{quoted(swimmer.name)} is said to depend on {quoted(each)} here only"
+                self.found.append(warning(line, problem, f"It waits for {each}."))
+                after[each] = line
+        self._consumed(swimmer, after, is_said=any(said) or bool(after))
+        for other, line in blocked.items():
+            if other not in after:
+                problem = f"{quoted(other)} blocks {quoted(swimmer.name)}, which does not"
                 self.found.append(warning(line, f"{problem} say that it depends on it"))
-                after[other.name] = line
+                after[other] = line
         return after
 
+    def _consumed(self, swimmer: Swimmer, after: dict[str, int], *, is_said: bool) -> None:
+        """What a lane consumes orders it only where nobody says whom it depends on."""
+        if is_said:
+            return
+        gates = plan_phase_gates.listed(swimmer.first(plan_phase_gates.CONSUMED))
+        for gate, line in gates.items():
+            for other in self.names.gates.providers(gate):
+                if other != swimmer.name and other not in after:
+                    problem = f"{quoted(swimmer.name)} consumes {quoted(gate)} of {quoted(other)}"
+                    self.found.append(warning(line, f"{problem}, and is taken to depend on it"))
+                    after[other] = line
+
+    def _blocked(self) -> dict[str, dict[str, int]]:
+        """Who is blocked by whom, as the lanes that block say it; strangers are told."""
+        made: dict[str, dict[str, int]] = {}
+        for swimmer in self.swimmers:
+            entry = self.entries.get(swimmer.name)
+            for field in (entry.get("blocks") if entry else None, swimmer.get("blocks")):
+                said = waits(field, swimmer.name, self.names, self.found, blocks=True)
+                for each, line in said.items():
+                    made.setdefault(each, {}).setdefault(swimmer.name, line)
+                    if each.lower() not in self.names.lanes:
+                        problem = f"{quoted(swimmer.name)} blocks {quoted(each)}"
+                        self.found.append(Finding(line, f"{problem}, and there is no such lane"))
+        return made
+
     def _retries(self, swimmer: Swimmer) -> int | None:
-        own = whole(swimmer.get("retries"), 0, MOST_RETRIES, self.found)
         entry = self.entries.get(swimmer.name)
-        return entry.retries if own is None and entry else own
+        own = whole(swimmer.get("retries"), 0, MOST_RETRIES, self.found)
+        field = entry.get("retries") if entry else None
+        return whole(field, 0, MOST_RETRIES, self.found) if own is None else own
 
     def _owns(self, swimmer: Swimmer) -> dict[str, int]:
-        """The files that are its own; words that are no files are told."""
-        field = swimmer.get("owned files")
+        """The files that are its own; where it lists none, those that its tasks work on."""
+        field = swimmer.first(OWNED)
+        tests, scope = swimmer.files()
+        said = _files(field) if field else []
+        if not said and tests and scope:
+            problem = f"{quoted(swimmer.name)} lists no owned files"
+            self.found.append(warning(swimmer.line, problem, "Those in scope of its tasks are."))
+            said = scope
         owns: dict[str, int] = {}
-        for line, each in _files(field) if field else ():
-            try:
-                owns.setdefault(pattern(each.lstrip("/"), what="the file"), line)
-            except BadName as error:
-                self.found.append(Finding(line, error.problem, error.remedy))
-                continue
-            if " " in each:
-                problem = f"{quoted(each)} is taken for the name of a file"
-                self.found.append(warning(line, problem, "Put names of files into backticks."))
+        for line, each in [*said, *(tests if said else ())]:
+            self._own(line, each, owns)
         return owns
+
+    def _own(self, line: int, each: str, owns: dict[str, int]) -> None:
+        """One file; words that are no file are told."""
+        try:
+            owns.setdefault(pattern(each.lstrip("/"), what="the file"), line)
+        except BadName as error:
+            self.found.append(Finding(line, error.problem, error.remedy))
+            return
+        if " " in each:
+            problem = f"{quoted(each)} is taken for the name of a file"
+            self.found.append(warning(line, problem, "Put names of files into backticks."))
 
 
 def _files(field: Field) -> list[tuple[int, str]]:

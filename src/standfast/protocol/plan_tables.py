@@ -6,12 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.protocol.plan_findings import Finding, quoted, warning
-from standfast.protocol.plan_markdown import normal, unmarked
+from standfast.protocol.plan_markdown import Line, normal, unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from standfast.protocol.plan_markdown import Line
 
 _RULE = frozenset(" \t|:-")
 
@@ -46,6 +44,13 @@ def tables(lines: Sequence[Line], findings: list[Finding]) -> tuple[list[Table],
         rest.append(line)
     found += _table(group, findings)
     return found, rest
+
+
+def as_lines(table: Table) -> list[Line]:
+    """A table as it is told to somebody."""
+    rows = [list(table.names.values()), *([*row.cells.values()] for row in table.rows)]
+    texts = ["| " + " | ".join(row) + " |" for row in rows]
+    return [Line(table.line, text) for text in texts]
 
 
 def _table(group: list[Line], findings: list[Finding]) -> Iterator[Table]:

@@ -9,21 +9,32 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.protocol import ids, plan_alone, plan_words
+from standfast.protocol import ids, plan_alone, plan_templates, plan_tests, plan_words
 from standfast.protocol.lane_spec import MOST_RETRIES
 from standfast.protocol.plan import BUILDER, FIRST_PHASE, ONLY_TASK, Lane, Phase, Plan, Task
 from standfast.protocol.plan_checks import MOST_LANES
 from standfast.protocol.plan_findings import Finding, nearest, quoted, warning
-from standfast.protocol.plan_markdown import body, section, take_apart, unmarked
+from standfast.protocol.plan_markdown import (
+    body,
+    fields,
+    section,
+    take_apart,
+    unmarked,
+    whole_body,
+)
 from standfast.protocol.plan_members import Member, members
 from standfast.protocol.plan_numbers import whole
 from standfast.protocol.plan_team_steps import (
+    DONE,
     INNER,
     SECTIONS,
     TASKS,
     TEAM,
+    TESTS,
     Step,
     after_of,
+    assumed,
+    is_task,
     outside,
     steps_of,
 )
@@ -32,17 +43,17 @@ from standfast.protocol.plan_team_waves import listed, member_of, waves_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from standfast.protocol.plan_markdown import Block
+    from standfast.protocol.plan_markdown import Block, Field
 
 ROLES = ("builder", "validator", "researcher", "critic", "designer", "auditor")
 _TAKEN = frozenset(
     ("task id", "id", "depends on", "dependencies", "agent type", "parallel", "spawn wave", "wave",
-     "context files", "validate", "retries", "assigned to")
+     "context files", "retries", "assigned to")
 )  # fmt: skip
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
-_LONGEST_OBJECTIVE = 1_000
+_LONGEST_OBJECTIVE, _LONGEST_CRITERIA = 1_000, 2_000
+_ONE_BY_ONE = ("sequential", "serial", "none", "off", "no", "one at a time", "one by one")
 _VALIDATION = "validation commands"
-_BACKTICKS = "Put a command into backticks."
 
 
 def is_one(blocks: Sequence[Block]) -> bool:
@@ -55,8 +66,11 @@ def is_one(blocks: Sequence[Block]) -> bool:
 
 def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
     """The plan, and what is to be said of it."""
-    blocks, found = take_apart(text, SECTIONS)
-    inside = section(blocks, TASKS, SECTIONS, INNER)
+    blocks, found = take_apart(text, SECTIONS, INNER)
+    inside = section(blocks, TASKS, SECTIONS, INNER, holds=is_task)
+    template = plan_templates.placeholders(blocks, inside)
+    if template:
+        return None, template
     steps = steps_of(inside, found)
     found += outside(blocks, inside)
     if not steps:
@@ -65,15 +79,19 @@ def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
         return None, [*found, Finding(line, "there are no tasks", remedy)]
     if len(steps) > MOST_LANES:
         return None, [Finding(1, f"{len(steps):,} tasks; a plan has {MOST_LANES:,} at most")]
+    for step in steps:
+        found += assumed(step, steps)
     team = members(section(blocks, ("team members",), SECTIONS), found)
     waves = waves_of(steps, team, listed(blocks, steps, found), found)
-    reader = _Reader(steps, team, waves, _objective(blocks), found)
+    own = [block for block in blocks if block not in inside]
+    reader = _Reader(steps, team, waves, _objective(blocks), _criteria(own), found,
+                     one_by_one=_is_one_by_one(own, found))  # fmt: skip
     plan = Plan(
         run,
         reader.phases(),
-        test=_validation(blocks, found),
+        test=_validation(own, found),
         kind="team",
-        said=dict([("test", block.line) for block in blocks if block.key == _VALIDATION][:1]),
+        said=dict([("test", block.line) for block in own if block.key == _VALIDATION][:1]),
     )
     return plan, found
 
@@ -81,21 +99,40 @@ def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
 def _objective(blocks: Sequence[Block]) -> str:
     """What all of it is for, in a few words."""
     found = next((block for block in blocks if block.key == "objective"), None)
-    text = body(found.lines) if found else ""
-    return text[:_LONGEST_OBJECTIVE]
+    if found is not None:
+        return body(found.lines)[:_LONGEST_OBJECTIVE]
+    said = (field for block in blocks[:2] for field in fields(block.lines, ("objective",))[0])
+    return next((each.value for each in said if each.key == "objective"), "")[:_LONGEST_OBJECTIVE]
+
+
+def _criteria(blocks: Sequence[Block]) -> str:
+    """When all of it is done."""
+    return whole_body(section(blocks, DONE, SECTIONS))[:_LONGEST_CRITERIA]
+
+
+def _is_one_by_one(blocks: Sequence[Block], found: list[Finding]) -> bool:
+    """Whether the plan says that nothing of it runs beside anything else."""
+    key = "parallelism mode"
+    for block in blocks:
+        for field in fields(block.lines, (key,))[0]:
+            said = unmarked(field.value).lower()
+            if field.key == key and said.startswith(_ONE_BY_ONE):
+                problem = f"{quoted(field.name)} is {quoted(said)}"
+                found.append(warning(field.line, f"{problem}: the tasks go top to bottom"))
+                return True
+    return False
 
 
 def _validation(blocks: Sequence[Block], found: list[Finding]) -> str:
     """The commands that end a lane if it names none."""
-    commands = []
-    for block in section(blocks, (_VALIDATION,), SECTIONS):
-        commands += plan_words.block_commands(block.lines)
-        found += [
-            warning(line.number, f"{quoted(line.words)} has no command", _BACKTICKS)
-            for line in block.lines
-            if line.is_bullet and not plan_words.commands(line.text)
-        ]
-    return plan_words.script(commands)
+    lines = [line for block in section(blocks, (_VALIDATION,), SECTIONS) for line in block.lines]
+    commands = plan_tests.of_lines(lines, found)
+    found += [
+        warning(line.number, f"{quoted(line.words)} has no command", plan_tests.BACKTICKS)
+        for line in lines
+        if line.is_bullet and not plan_tests.of_text(line.text)[0]
+    ]
+    return plan_tests.script(commands)
 
 
 class _Reader(NamedTuple):
@@ -105,7 +142,9 @@ class _Reader(NamedTuple):
     team: Mapping[str, Member]
     waves: Mapping[str, int]
     objective: str
+    criteria: str
     found: list[Finding]
+    one_by_one: bool
 
     def phases(self) -> tuple[Phase, ...]:
         """A phase for each wave, or one for all if there are no waves."""
@@ -118,7 +157,9 @@ class _Reader(NamedTuple):
             lanes = tuple(self._lane(step, name, phase_of) for step in inside)
             title = f"Wave {wave}" if wave else ""
             phase = Phase(name, lanes, title=title, line=inside[0].line)
-            made.append(plan_alone.set_apart(phase, {s.name for s in inside if self._alone(s)}))
+            alone = {step.name for step in inside if self._alone(step) or self.one_by_one}
+            made.append(plan_alone.set_apart(phase, alone))
+        made[-1] = made[-1]._replace(done=self.criteria)  # it is said of all of them
         return tuple(made)
 
     def _alone(self, step: Step) -> bool:
@@ -135,10 +176,9 @@ class _Reader(NamedTuple):
                  for each, line in after.items()}  # fmt: skip
         test = self._test(step)
         said = {f"after {each}": line for each, line in named.items()}
-        validate = step.get("validate")
-        if validate is not None:
-            said["test"] = validate.line
-        task = Task(ONLY_TASK, self._prompt(step), role=self._role(step), line=step.line)
+        said |= {"test": field.line} if (field := step.get(*TESTS)) else {}
+        task = Task(ONLY_TASK, self._prompt(step), role=self._role(step), line=step.line,
+                    done=_done(step))  # fmt: skip
         return Lane(
             step.name,
             (task,),
@@ -163,21 +203,20 @@ class _Reader(NamedTuple):
         return plain
 
     def _test(self, step: Step) -> str | None:
-        """What `Validate` says: commands, no tests at all, or those of the plan."""
-        field = step.get("validate")
-        if field is None:
-            return None
-        said = plan_words.block_commands([field.start, *field.more])
-        said = [*plan_words.commands(field.value), *plan_words.block_commands(field.more)] or said
-        if said:
-            return plan_words.script(said)
-        answer = plan_words.yes_or_no(field.value)
-        if answer is False or plan_words.is_none(field.value):
-            return ""
-        if answer is None:
-            problem = f"{quoted(field.value)} is no command"
-            self.found.append(warning(field.line, problem, _BACKTICKS))
-        return None
+        """What its own tests are: commands, none at all, or those of the plan."""
+        said = [field for key in TESTS if (field := step.get(key))]
+        commands = [each for field in said for each in self._commands(field)]
+        if commands:
+            return plan_tests.script(commands)
+        is_none = [not each.more and (plan_words.is_none(each.value)
+                                      or plan_words.yes_or_no(each.value) is False)
+                   for each in said]  # fmt: skip
+        return "" if is_none and all(is_none) else None
+
+    def _commands(self, field: Field) -> list[str]:
+        if plan_words.yes_or_no(field.value) is not None and not field.more:
+            return []
+        return plan_tests.of_field(field, self.found)
 
     def _prompt(self, step: Step) -> str:
         """What the agent is told: the task as it stands, and what is around it."""
@@ -197,5 +236,13 @@ class _Reader(NamedTuple):
             "Read first:\n" + "\n".join(f"- {each}" for each in files) if files else "",
             body(step.rest),
             said,
+            f"All of this is done when:\n{self.criteria}" if self.criteria else "",
         ]
         return "\n\n".join(part for part in told if part.strip())
+
+
+def _done(step: Step) -> str:
+    """When the task is done, in one line."""
+    field = step.get(*DONE)
+    words = [field.value, *(line.words for line in field.more)] if field else []
+    return "; ".join(each for each in words if each and not plan_words.is_none(each))

@@ -3,41 +3,58 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import BadName
 from standfast.protocol import ids, plan_words
 from standfast.protocol.plan_findings import Finding, quoted, warning
-from standfast.protocol.plan_markdown import fields, first_word, unmarked
+from standfast.protocol.plan_markdown import Line, fields, first_word, unmarked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from standfast.protocol.plan_markdown import Block, Field, Line
+    from standfast.protocol.plan_markdown import Block, Field
 
 TASKS = ("step by step tasks", "step by step task list", "tasks")
 TEAM = ("team orchestration", "team members", "spawn waves")
 SECTIONS = frozenset(
     (
         *TASKS, *TEAM, "task description", "objective", "project directory", "relevant files",
-        "acceptance criteria", "validation commands", "project topology", "notes", "solution",
+        "acceptance criteria", "success criteria", "validation commands", "project topology",
+        "notes", "solution",
         "implementation phases", "problem statement", "parallelism mode",
     )
 )  # fmt: skip
-INNER = ("notes", "acceptance criteria")  # headings that a task may have as well
+DONE = ("acceptance criteria", "acceptance criterion", "acceptance", "success criteria",
+        "done when", "definition of done")  # fmt: skip
+TESTS = ("verify", "validate", "validation", "test", "tests", "validation commands", "test command",
+         "test commands", "verification")  # fmt: skip
+INNER = ("notes", "acceptance criteria", "validation commands")  # headings that a task may have too
 KEYS = frozenset(
     (
         "task id", "id", "depends on", "dependencies", "assigned to", "agent type", "parallel",
-        "build unit", "validate", "spawn wave", "wave", "context files", "verify", "expected",
-        "behavioral", "retries",
+        "build unit", "spawn wave", "wave", "context files", "expected", "behavioral", "retries",
+        "actions", "files", "notes", "description", *TESTS, *DONE,
     )
 )  # fmt: skip
+_IDS = ("task id", "id")
 _NUMBERED = re.compile(
-    r"(?:task|step)?\s*#?([0-9]{1,4})\s*(?:[.):—\u2013-]+\s*|\s+|$)", re.IGNORECASE
+    r"(?:tasks?|steps?)?\s*#?([0-9]{1,4})\s*(?:[.):—\u2013-]+\s*|\s+|$)", re.IGNORECASE
 )
 _RANGE = re.compile(
     r"(?:tasks?|steps?)?\s*([0-9]{1,4})\s*(?:-|\u2013|to)\s*([0-9]{1,4})", re.IGNORECASE
 )
+_MAY_REPEAT = frozenset(
+    (*TESTS, *DONE, "expected", "behavioral", "notes", "files", "context files")
+)
+_ALL = re.compile(r"(?:all|every|everything)\b([a-z ]*)(?:\([^()]*\))?", re.IGNORECASE)
+_OTHERS = frozenset(["other", "others", "else"])
+_AROUND = """
+the of above previous earlier before prior preceding task tasks step steps id ids builder builders
+implementation build
+"""
+_WORDS = _OTHERS | frozenset(_AROUND.split())
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -56,27 +73,42 @@ class Step(NamedTuple):
         return next((self.fields[key] for key in keys if key in self.fields), None)
 
 
+def is_task(block: Block) -> bool:
+    """Whether a heading begins a task, wherever it stands."""
+    has_id = any(each.key in _IDS for each in fields(block.lines, _IDS)[0])
+    return has_id or _NUMBERED.match(block.name) is not None
+
+
+class _Group(NamedTuple):
+    """A heading that begins a task, and all that stands below it."""
+
+    block: Block
+    number: re.Match[str] | None
+    lines: list[Line]
+
+
 def steps_of(blocks: Sequence[Block], found: list[Finding]) -> list[Step]:
     """A heading with a number or a Task ID begins a task; others go on with the one before."""
-    made: list[Step] = []
-    levels: list[int] = []
+    made: list[_Group] = []
+    has_ids = False
     for block in blocks:
-        got, rest = fields(block.lines, KEYS)
         number = _NUMBERED.match(block.name)
-        has_id = any(each.key in ("task id", "id") for each in got)
-        if block.key not in TASKS and (number or has_id):
-            made.append(_step(block, number, got, rest, found))
-            levels.append(block.level)
+        has_id = any(each.key in _IDS for each in fields(block.lines, _IDS)[0])
+        is_below = bool(made) and block.level > made[-1].block.level
+        begins = has_id or (number is not None and not (is_below and has_ids))
+        has_ids = has_ids or has_id
+        if block.key not in TASKS and begins:
+            made.append(_Group(block, number, list(block.lines)))
         elif not any(line.text.strip() for line in block.lines):
             continue
         elif block.key in TASKS:
             found.append(warning(block.line + 1, "words before the first task are not read"))
-        elif made and block.level > levels[-1]:
-            made[-1].rest.extend(block.lines)
+        elif is_below:
+            made[-1].lines.extend([Line(block.line, f"**{block.name}**:"), *block.lines])
         else:
             found.append(warning(block.line, f"{quoted(block.name)} is no task: it has no Task ID",
                                  "Nothing of it is read."))  # fmt: skip
-    return made
+    return [_step(each, found) for each in made]
 
 
 def outside(blocks: Sequence[Block], inside: Sequence[Block]) -> list[Finding]:
@@ -91,21 +123,18 @@ def outside(blocks: Sequence[Block], inside: Sequence[Block]) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _step(
-    block: Block,
-    number: re.Match[str] | None,
-    got: list[Field],
-    rest: list[Line],
-    found: list[Finding],
-) -> Step:
+def _step(group: _Group, found: list[Finding]) -> Step:
+    block, number = group.block, group.number
+    got, rest = fields(group.lines, KEYS)
     title = block.name[number.end() :].strip() if number else block.name
     by_key: dict[str, Field] = {}
     for field in got:
-        if field.key in by_key:
-            first = by_key[field.key].line
-            problem = f"{quoted(field.name)} stands twice in this task; first in line {first}"
+        first = by_key.setdefault(field.key, field)
+        if first is not field and field.key in _MAY_REPEAT:
+            first.more.extend([field.start._replace(text=field.value), *field.more])
+        elif first is not field:
+            problem = f"{quoted(field.name)} stands twice in this task; first in line {first.line}"
             found.append(Finding(field.line, problem))
-        by_key.setdefault(field.key, field)
         if field.key not in KEYS:
             problem = f"{quoted(field.name)} is not a key of a task"
             found.append(warning(field.line, problem, "It goes into the prompt as it is."))
@@ -132,9 +161,30 @@ def after_of(step: Step, steps: list[Step]) -> dict[str, int]:
     field = step.get("depends on", "dependencies")
     found: dict[str, int] = {}
     for line, each in plan_words.parts(field) if field else ():
-        for name in resolve(each, steps) or [each]:
+        for name in every(each, step, steps) or resolve(each, steps) or [each]:
             found.setdefault(name, line)
     return found
+
+
+def every(said: str, step: Step, steps: list[Step]) -> list[str]:
+    """The tasks that `all previous tasks` means: those above, or all others if it says so."""
+    rest = _ALL.fullmatch(said)
+    words = set(rest[1].lower().split()) if rest else {"none of them"}
+    if not words <= _WORDS:
+        return []
+    names = [each.name for each in steps if each.name != step.name]
+    if not words.isdisjoint(_OTHERS):
+        return names
+    return list(takewhile(lambda name: name != step.name, (each.name for each in steps)))
+
+
+def assumed(step: Step, steps: list[Step]) -> Iterator[Finding]:
+    """The words that were taken for names of tasks."""
+    field = step.get("depends on", "dependencies")
+    for line, each in plan_words.parts(field) if field else ():
+        names = every(each, step, steps)
+        if names:
+            yield warning(line, f"{quoted(each)} is taken for {', '.join(names)}")
 
 
 def resolve(said: str, steps: list[Step]) -> list[str]:

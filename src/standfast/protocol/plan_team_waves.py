@@ -5,39 +5,75 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from standfast.protocol import plan_words
+from standfast.protocol import plan_tables, plan_words
 from standfast.protocol.plan_findings import Finding, quoted, warning
 from standfast.protocol.plan_markdown import section, unmarked
 from standfast.protocol.plan_numbers import whole
 from standfast.protocol.plan_team_steps import SECTIONS, Step, after_of, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from standfast.protocol.plan_markdown import Block
+    from standfast.protocol.plan_markdown import Block, Line
     from standfast.protocol.plan_members import Member
 
 _WAVE = re.compile(r"(?i:wave)\s+([0-9]{1,4})\b[\s:]*")
+_NUMBER = re.compile(r"[0-9]{1,4}")
+_WHO = ("teammates", "teammate", "members", "team members", "who", "agents")
+_WHAT = ("tasks", "task", "task ids", "what")
 _DASH = re.compile(r"\s(?:-|--|—|\u2013)\s")
 
 
 def listed(blocks: Sequence[Block], steps: list[Step], found: list[Finding]) -> dict[str, int]:
-    """The waves of tasks by `Wave N: teammates - tasks`; without tasks, all that these do."""
+    """The waves of tasks by `Wave N: teammates - tasks`; without tasks, all that these do.
+
+    Also as a table, and as a list below each wave.
+    """
     waves: dict[str, int] = {}
     for block in section(blocks, ("spawn waves",), SECTIONS):
-        for line in block.lines:
-            words = unmarked(line.words)
-            said = None if line.fenced else _WAVE.match(words)
-            if said is None:
-                continue
-            who, _, what = _DASH.sub("\n", words[said.end() :], count=1).partition("\n")
+        tables, lines = plan_tables.tables(block.lines, found)
+        said = [*_rows(tables, found), *_lines(block, lines, found)]
+        for line, wave, who, what in said:
             for each in plan_words.apart(what or who):
                 known = resolve(each, steps) or _done_by(each, steps)
-                waves |= {name: int(said[1]) for name in known if what or name not in waves}
+                waves |= {name: wave for name in known if what or name not in waves}
                 if not known:
                     problem = f"{quoted(each)} is neither a task nor a teammate who has one"
-                    found.append(warning(line.number, problem))
+                    found.append(warning(line, problem))
     return waves
+
+
+def _lines(
+    block: Block, lines: Sequence[Line], found: list[Finding]
+) -> Iterator[tuple[int, int, str, str]]:
+    head = _WAVE.match(block.name)
+    wave = int(head[1]) if head else 0
+    for line in lines:
+        words = unmarked(line.words)
+        said = None if line.fenced else _WAVE.match(words)
+        if said is not None:
+            wave = int(said[1])
+            words = words[said.end() :]
+        if wave and words and (said is not None or line.is_bullet):
+            who, _, what = _DASH.sub("\n", words, count=1).partition("\n")
+            yield line.number, wave, who, what
+        elif words and said is None:
+            found.append(warning(line.number, f"{quoted(line.words)} is not read"))
+
+
+def _rows(
+    tables: Sequence[plan_tables.Table], found: list[Finding]
+) -> Iterator[tuple[int, int, str, str]]:
+    for table in tables:
+        who = next((head for head in _WHO if head in table.heads), "")
+        what = next((head for head in _WHAT if head in table.heads), "")
+        for row in table.rows:
+            said = _NUMBER.search(row.cells.get("wave", ""))
+            if said and (who or what):
+                names, tasks = (unmarked(row.cells.get(each, "")) for each in (who, what))
+                yield row.line, int(said[0]), names, tasks
+            else:
+                found.append(warning(row.line, "this row of the waves is not read"))
 
 
 def _done_by(name: str, steps: list[Step]) -> list[str]:

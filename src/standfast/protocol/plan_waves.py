@@ -94,10 +94,10 @@ def in_turn(tasks: Iterable[Task]) -> tuple[Task, ...]:
     graph = {name: [each for each in task.after if each in given] for name, task in given.items()}
     if rings(graph, most=1):
         return tuple(given.values())
-    return tuple(given[name] for name in _first_that_can(graph))
+    return tuple(given[name] for name in one_by_one(graph))
 
 
-def _first_that_can(graph: Mapping[str, Collection[str]]) -> Iterator[str]:
+def one_by_one(graph: Mapping[str, Collection[str]]) -> Iterator[str]:
     """Always the first that can go, so that names stay as they stand wherever they may."""
     place = {name: number for number, name in enumerate(graph)}
     names = list(graph)

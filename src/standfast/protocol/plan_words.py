@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import TYPE_CHECKING
 
-from standfast.protocol.plan_markdown import unbulleted, unmarked
+from standfast.protocol.plan_markdown import unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from standfast.protocol.plan_markdown import Field, Line
+    from standfast.protocol.plan_markdown import Field
 
 _NONE = frozenset(
     ("", "-", "--", "—", "\u2013", "none", "n/a", "na", "nil", "null", "nothing", "tbd", "no one")
@@ -23,6 +24,8 @@ _REMARK = re.compile(r"\([^()]*\)")
 _FILES_APART = re.compile(r"[,;]|<br ?/?>")
 _WORD = re.compile(r"[\s(:]")
 _PROMPT = "$ "
+_LISTS = re.compile(r"&&|\|\||^\s*! ")
+_BLOCK = re.compile(r"\s*(?:if|elif|while|until|for|case|do|then|else|fi|done|esac)\b|.*;;\s*$")
 
 
 def is_none(value: str) -> bool:
@@ -49,7 +52,7 @@ def parts(field: Field) -> Iterator[tuple[int, str]]:
 def apart(value: str) -> list[str]:
     """What a value lists, without marks; a remark in round brackets belongs to none of them."""
     bare = _REMARK.sub(" ", value)
-    return [plain for each in _APART.split(bare) if (plain := unmarked(each).strip(" ."))]
+    return [plain for each in _APART.split(bare) if (plain := unmarked(each).strip(" .[]\"'"))]
 
 
 def files(value: str) -> list[str]:
@@ -66,35 +69,22 @@ def commands(value: str) -> list[str]:
     return [each.strip() for each in _CODE.findall(value) if each.strip()]
 
 
-def cell_commands(value: str) -> list[str]:
-    """The commands of a cell: those in backticks, else the lines as they are."""
+def cell_lines(value: str) -> list[str]:
+    """The lines of a cell, unless it says that there is nothing."""
     if is_none(value):
         return []
-    code = commands(value)
-    return code or [each.strip() for each in _BREAK.split(value) if each.strip()]
+    return [each.strip() for each in _BREAK.split(value) if each.strip() and not is_none(each)]
 
 
-def block_commands(lines: Sequence[Line]) -> list[str]:
-    """The commands of a list: each fence as it stands, each item's first backticks."""
-    found: list[str] = []
-    fence: list[str] = []
-    for line in lines:
-        if line.fenced:
-            fence.append(line.text)
-            continue
-        found += _fence(fence)
-        fence = []
-        found += commands(unbulleted(line.text))[:1]
-    return found + _fence(fence)
-
-
-def _fence(lines: list[str]) -> list[str]:
-    """What stands between the marks of one fence or several; `$ ` before a command is no part."""
+def fence(lines: Sequence[str]) -> list[str]:
+    """What stands between the marks of a fence; where some lines have a `$ `, only they are run."""
     inside = [line for line in lines if not line.strip().startswith(("```", "~~~"))]
-    plain = [line.strip().removeprefix(_PROMPT) if line.strip().startswith(_PROMPT) else line
-             for line in inside]  # fmt: skip
-    text = "\n".join(line.rstrip() for line in plain).strip("\n")
-    return [text] if text.strip() else []
+    if any(line.strip().startswith(_PROMPT) for line in inside):
+        inside = [line.strip().removeprefix(_PROMPT)
+                  for line in inside if line.strip().startswith(_PROMPT)]  # fmt: skip
+    text = textwrap.dedent("\n".join(line.rstrip() for line in inside)).strip("\n")
+    is_said = any(line.strip() and not line.strip().startswith("#") for line in text.split("\n"))
+    return [text] if is_said else []
 
 
 def script(lines: Sequence[str]) -> str:
@@ -102,7 +92,15 @@ def script(lines: Sequence[str]) -> str:
     once = list(dict.fromkeys(lines))
     if len(once) == 1 and "\n" not in once[0]:
         return once[0]
-    return "\n".join(["set -e", *once]) if once else ""
+    split = (line for each in once for line in each.split("\n"))
+    return "\n".join(["set -e", *map(_ends, split)]) if once else ""
+
+
+def _ends(line: str) -> str:
+    """`set -e` does not heed what `&&`, `||` and `!` make of a failure: such a line says so."""
+    is_whole = not line.rstrip().endswith(("\\", "&&", "||", "|", "{", "(", "do", "then", "else"))
+    is_plain = is_whole and "#" not in line and "<<" not in line and not _BLOCK.match(line)
+    return f"{line} || exit" if is_plain and _LISTS.search(line) else line
 
 
 def listed_files(field: Field) -> list[str]:

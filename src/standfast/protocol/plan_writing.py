@@ -35,7 +35,7 @@ def native(plan: Plan) -> Mapping:
     said |= {"retries": plan.retries} if plan.retries else {}
     said |= _time("time", plan.time_s)
     if len(plan.phases) == 1 and plan.phases[0] == Phase(
-        FIRST_PHASE, plan.phases[0].lanes, line=plan.phases[0].line
+        FIRST_PHASE, plan.phases[0].lanes, line=plan.phases[0].line, done=plan.phases[0].done
     ):
         return {**said, "lanes": _lanes(plan.phases[0])}
     return {**said, "phases": {phase.name: _phase(phase) for phase in plan.phases}}
@@ -72,7 +72,9 @@ def _lane(lane: Lane) -> Value:
         said |= {} if value is None else {part: value}
     said |= _time("time", lane.time_s)
     (first, *others) = lane.tasks
-    if not others and first == Task(ONLY_TASK, first.prompt, line=first.line, said=first.said):
+    if not others and first == Task(
+        ONLY_TASK, first.prompt, line=first.line, said=first.said, done=first.done
+    ):
         return {**said, "task": first.prompt} if said else first.prompt
     return {**said, "tasks": {task.name: _task(task) for task in lane.tasks}}
 

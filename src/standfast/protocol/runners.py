@@ -32,7 +32,7 @@ class Runner(NamedTuple):
 class Call(NamedTuple):
     """One call of an agent."""
 
-    prompt: str  # the file that holds the prompt; it is also the standard input
+    prompt: str  # the file that holds the prompt; it is the standard input, too, but of a script
     session: str = ""  # the id that it is to have, or has
     is_resumed: bool = False  # it goes on with that session
 
@@ -133,6 +133,14 @@ def takes_script(runner: Runner) -> bool:
     program, *rest = runner.command
     is_shell = program.rpartition("/")[2] in _SHELLS
     return runner.name == SHELL or (is_shell and (not rest or "{prompt}" in rest))
+
+
+def has_script(runner: Runner) -> bool:
+    """Whether it is given its commands as a file, so that nothing is left to be read as input.
+
+    A script that asks for something would read its own words otherwise.
+    """
+    return takes_script(runner) and "{prompt}" in runner.command
 
 
 def _client(kind: str) -> Client:

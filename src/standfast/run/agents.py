@@ -117,7 +117,8 @@ def _order(run: Run, runner: Runner, session: str, mark: str, *, is_cut_off: boo
     is_ours = runner.kind in (*runners.CHOOSES_SESSION, runners.SHELL)
     chosen = session or (str(uuid.uuid4()) if is_ours else "")
     call = Call(path, chosen, is_resumed=bool(session))
-    made = order(run.work, run.who.step, run.number, runners.argv(runner, call), said, stdin=path)
+    given = "" if runners.has_script(runner) else path
+    made = order(run.work, run.who.step, run.number, runners.argv(runner, call), said, stdin=given)
     return made._replace(
         env={**made.env, **runner.env, **_ours(made)},
         timeout_s=runner.time_s or run.work.spec.time_s,

@@ -1,7 +1,8 @@
 """Before any agent: setup and tests where nobody has changed anything.
 
-What fails there would fail in every lane, and every agent would be sent to look for it. A worktree
-of its own is made for it at the base branch, and goes when all is well. That of a try that failed
+What fails there would fail in every lane, and every agent would be sent to look for it. A test
+that a Markdown plan names for one task is of what that task makes, and is not tried. A worktree of
+its own is made for it at the base branch, and goes when all is well. That of a try that failed
 stays to be looked at until the next one begins.
 """
 
@@ -48,8 +49,11 @@ def check(going: Going, worker: Worker) -> None:
 def alone(work: Work, base: str) -> str | None:
     """Test a commit of the base branch as it is; gives why it fails, if it does.
 
-    What passed once is not tested again, and a try that a death cut off goes on.
+    What passed once is not tested again, and a try that a death cut off goes on. A test of what the
+    lane is to make says nothing of a base that does not have it.
     """
+    if work.spec.test_is_new:
+        return None
     mine = _beside(work)
     known = _step(mine, lane_steps.TESTS)
     if known is not None and (known.state, known.facts.get("base")) == (lane_steps.OK, base):
@@ -81,7 +85,10 @@ def _distinct(going: Going) -> Iterator[Spec]:
     seen: set[tuple[str, str]] = set()
     for name in going.run.names:
         spec = told.find(going.journal, (going.run.run_id, *name))
-        if spec is not None and (spec.setup, spec.test) not in seen | {("", "")}:
+        if spec is None:
+            continue
+        spec = spec._replace(test="") if spec.test_is_new else spec
+        if (spec.setup, spec.test) not in seen | {("", "")}:
             seen.add((spec.setup, spec.test))
             yield spec
 

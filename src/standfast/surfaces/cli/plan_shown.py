@@ -29,36 +29,55 @@ def counted(plan: Plan) -> str:
 def tree(plan: Plan, screen: Screen) -> str:
     """Phases, their waves, their lanes, and what each lane waits for, owns and does."""
     retest = "" if plan.retest == ALWAYS else f"; retest: {plan.retest}"
-    lines = [f"{screen.paint(plan.run, 'strong')}: {counted(plan)}{retest}"]
+    tested = f"; test: {_commands(plan.test)}" if plan.test else ""
+    lines = [f"{screen.paint(plan.run, 'strong')}: {counted(plan)}{tested}{retest}"]
     for phase in plan.phases:
         title = f" {printable(phase.title)}" if phase.title else ""
         lines.append(f"{screen.paint(phase.name, 'strong')}{title}")
-        nodes = _phase(phase, screen)
+        nodes = _phase(plan, phase, screen)
         lines += _drawn(nodes, screen, "") if screen.draws else _plain(nodes, 1)
     return "\n".join(lines)
 
 
-def _phase(phase: Phase, screen: Screen) -> list[Node]:
+def _phase(plan: Plan, phase: Phase, screen: Screen) -> list[Node]:
     lanes = {lane.name: lane for lane in phase.lanes}
     layers = plan_waves.layers(plan_waves.lane_graph(phase))
     made: list[Node] = [
-        (f"wave {number}", [_lane(lanes[name], screen) for name in names])
+        (f"wave {number}", [_lane(plan, lanes[name], screen) for name in names])
         for number, names in enumerate(layers, 1)
     ]
     gates = [f"gate {gate.name}: {gate.role}, {gate.least}" for gate in phase.gates]
-    return [*made, *((each, []) for each in gates)]
+    made += [(each, []) for each in gates]
+    done: list[Node] = [
+        (one_line(line.strip(), _LONGEST), []) for line in phase.done.split("\n") if line.strip()
+    ]
+    return [*made, ("done when", done)] if done else made
 
 
-def _lane(lane: Lane, screen: Screen) -> Node:
+def _lane(plan: Plan, lane: Lane, screen: Screen) -> Node:
     after = screen.paint(f"  after {', '.join(lane.after)}", "dim") if lane.after else ""
     below: list[Node] = []
     if lane.owns:
         below.append((f"owns {printable(', '.join(lane.owns))}", []))
+    if lane.test is not None or not plan.test:
+        below.append((f"test: {_commands(lane.test or '') or 'none'}", []))
     (first, *others) = lane.tasks
     if not others and first.name == ONLY_TASK:
+        below += _done(first)
         return f"{screen.paint(lane.name, 'good')}{after}  {_told(first)}", below
-    below += [(_task(task), []) for task in lane.tasks]
+    below += [(_task(task), _done(task)) for task in lane.tasks]
     return f"{screen.paint(lane.name, 'good')}{after}", below
+
+
+def _commands(script: str) -> str:
+    """The commands of a test in one line, without what only a shell needs to know."""
+    lines = [line.strip().removesuffix(" || exit") for line in script.split("\n")]
+    said = [line for line in lines if line and line != "set -e" and not line.startswith("#")]
+    return one_line("; ".join(said), _LONGEST)
+
+
+def _done(task: Task) -> list[Node]:
+    return [(f"done when: {one_line(task.done, _LONGEST)}", [])] if task.done else []
 
 
 def _task(task: Task) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast import clock, xdg
-from standfast.errors import WrongUsage
+from standfast.errors import NotARepository, StandfastError, WrongUsage
 from standfast.files import homes
 from standfast.git import Git, branches
 from standfast.journal import runs as told
@@ -30,7 +31,7 @@ from standfast.surfaces.cli.screen import warn
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from standfast.protocol.lane_spec import Spec
     from standfast.protocol.plan import Plan
@@ -62,6 +63,41 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
         if known is None:
             told.plan(tx, made, specs, author)
     return made if known is None else _same(known, loaded, arguments)
+
+
+def refusals(context: Context, loaded: Loaded) -> list[StandfastError]:
+    """Why `run` would begin nothing of a plan here, as far as looking tells; nothing is changed."""
+    if not context.place.in_git:
+        return [NotARepository("lanes are branches: this is no git repository")]
+    plan = loaded.need()
+    known = told.find(context.journal, plan.run)
+    if known is not None:
+        return _whys(partial(_refuse_plan, known, loaded))
+    found = _resolved(context, plan)
+    shells = _shells(context, plan, found)
+    path = context.environ.get("PATH")
+    return _whys(
+        *(partial(runners.installed, each, path) for each in found.values()),
+        partial(_need_trust, context, loaded, plan, shells),
+        partial(plan_secrets.see_to, loaded, plan, shells=shells, runners=found.values()),
+        partial(_look_ahead, context, loaded, plan, found),
+    )
+
+
+def _whys(*looks: Callable[[], object]) -> list[StandfastError]:
+    """What each of them is refused for."""
+    found = []
+    for look in looks:
+        try:
+            look()
+        except StandfastError as error:
+            found.append(error)
+    return found
+
+
+def _look_ahead(context: Context, loaded: Loaded, plan: Plan, found: Mapping[str, Runner]) -> None:
+    ground = _ground(context, plan, ids.run_id(plan.run), None, found)
+    _look_first(context, list(plan_lanes.specs(plan, ground._replace(prompts=loaded.prompts))))
 
 
 def _specs(
@@ -126,15 +162,18 @@ def _narrowed(plan: Plan, arguments: argparse.Namespace) -> Plan:
 
 def _runners(context: Context, plan: Plan) -> dict[str, Runner]:
     """Every runner that is needed, as it is configured now; each must be there."""
-    default = plan.runner or context.config.runner
-    root, found = homes.main_root(context.place), {}
-    for name in sorted({default, *plan_lanes.runner_names(plan)}):
-        runner = found[name] = runners.resolve(name, context.config)
+    root, found = homes.main_root(context.place), _resolved(context, plan)
+    for runner in found.values():
         runners.installed(runner, context.environ.get("PATH"))
         doubt = runners.could_edit(runner, root, context.environ)
         if doubt is not None:
             warn(doubt.says)
     return found
+
+
+def _resolved(context: Context, plan: Plan) -> dict[str, Runner]:
+    names = plan_lanes.runners_used(plan, plan.runner or context.config.runner)
+    return {name: runners.resolve(name, context.config) for name in sorted(names)}
 
 
 def _shells(context: Context, plan: Plan, found: Mapping[str, Runner]) -> set[str]:
@@ -149,28 +188,34 @@ def _refuse_untrusted(
     context: Context, loaded: Loaded, plan: Plan, shells: Collection[str], given: Sequence[str]
 ) -> None:
     """Commands of a plan that nobody has trusted are shown, and none is run."""
+    try:
+        _need_trust(context, loaded, plan, shells)
+    except PlanUntrusted as error:
+        if loaded.fingerprint in given:
+            persons.refuse_agents(context)
+            by, at = persons.who(context, None), clock.rfc3339(clock.now_us())
+            home, root = xdg.state_home(context.environ), homes.main_root(context.place)
+            trust.trust(home, root, loaded, at=at, by=by)
+            return
+        for each in commands(plan, shells):
+            whose = f" of {each.whose}" if each.whose else ""
+            text = one_line(each.text or each.file, _WORDS)
+            print(f"not run: line {each.line}, {each.what}{whose}: {text}", file=sys.stderr)
+        error.remedy = (
+            "Read them with `standfast plan trust FILE`, which asks; without a terminal, call"
+            f" this with `--trust {loaded.fingerprint}`."
+        )
+        raise
+
+
+def _need_trust(context: Context, loaded: Loaded, plan: Plan, shells: Collection[str]) -> None:
     wanted = commands(plan, shells)
     home, root = xdg.state_home(context.environ), homes.main_root(context.place)
     if not wanted or trust.is_trusted(home, root, loaded):
         return
-    if loaded.fingerprint in given:
-        persons.refuse_agents(context)
-        by, at = persons.who(context, None), clock.rfc3339(clock.now_us())
-        trust.trust(home, root, loaded, at=at, by=by)
-        return
-    for each in wanted:
-        whose = f" of {each.whose}" if each.whose else ""
-        text = one_line(each.text or each.file, _WORDS)
-        print(f"not run: line {each.line}, {each.what}{whose}: {text}", file=sys.stderr)
-    first = wanted[0].line
     problem = f"nobody has trusted its {len(wanted)} commands, or it was changed since"
-    raise PlanUntrusted(
-        problem,
-        file=loaded.file,
-        line=first,
-        remedy=f"Read them with `standfast plan trust FILE`, which asks; without a terminal, call"
-        f" this with `--trust {loaded.fingerprint}`.",
-    )
+    remedy = "Read them with `standfast plan trust FILE`, which asks."
+    raise PlanUntrusted(problem, file=loaded.file, line=wanted[0].line, remedy=remedy)
 
 
 def _ground(

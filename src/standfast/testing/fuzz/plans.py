@@ -149,6 +149,32 @@ $ make lint
 ```
 """,
     b"## Step by Step Tasks\n### Setup the thing\n- **Task ID**\n### 2) x\n- Depends On: none\n",
+    b"""\
+# Plan: x
+- **Parallelism mode**: sequential
+## Step by Step Tasks
+### Step 1: One
+**Task ID:** one
+**Verify:**
+```sh
+# look
+$ go test ./...
+ok
+```
+**Acceptance Criteria:**
+- good
+### Step 2: {name}
+**Task ID:** two
+**Depends On:** all previous tasks
+- Verify: run `make` and look at `x`
+- Test: pytest -q && ruff check
+<!-- ### 3. three
+-->
+## Acceptance Criteria
+1. fast
+## Validation Commands
+npm test
+""",
 )
 _PHASE = (
     b"""\
@@ -190,6 +216,46 @@ a: b
 Do.
 ### SL-2
 Do.
+""",
+    b"""\
+# Phase 2 - Two
+## B. Interface Freeze Gates
+- [ ] IF-0-P2-A: types (owner: SL-A)
+## C. Lane Index & Dependencies (draft)
+```
+- SL-A -- One
+  - Depends on: (none - first), IF-1-P1-X, Phase 1
+  - Blocks: SL-B
+- SL-B -- Two
+  - Depends on: IF-0-P2-A, all other lanes, legal sign-off
+  - Parallel-safe: no (depends on SL-A)
+```
+```mermaid
+graph TD
+  SL-A[One] --> SL-B
+```
+## Overview
+### Data
+| a | b |
+## IV. Swim Lanes
+### SL-A -- One
+**Owned Files**
+- `a/**`
+**Interfaces Provided**
+- IF-0-P2-A
+| Task ID | Task Type | Depends On | Tests Owned Files | Test Command(s) | Acceptance Criteria |
+|--|--|--|--|--|--|
+| A1 | test | - | `t/a.py` | `pytest t && mypy .` | red |
+| A2 | verify | all above | - | Manual check | - |
+### SL-B -- Two
+Scope: b
+Verify: make test passes
+## H. Test Execution Plan
+### SL-A
+- `make a`
+| Lane | Command |
+|--|--|
+| all | `make` |
 """,
 )
 

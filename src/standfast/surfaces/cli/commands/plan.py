@@ -25,6 +25,7 @@ from standfast.surfaces.cli.screen import json_line
 if TYPE_CHECKING:
     import argparse
 
+    from standfast.errors import StandfastError
     from standfast.protocol.plan import Plan
     from standfast.protocol.plan_commands import Command
     from standfast.run.plan_file import Loaded
@@ -59,17 +60,31 @@ def load(context: Context, file: str) -> Loaded:
 def _check(context: Context, _arguments: argparse.Namespace, loaded: Loaded) -> int:
     """Everything that is to be said of a plan, with its lines."""
     wrong = bool(errors(loaded.findings))
+    refused = _refused(context, loaded)
     if context.json:
         found = [{"file": loaded.file, **each._asdict()} for each in loaded.findings]
         kind = loaded.plan.kind if loaded.plan else None
-        print(json_line({"file": loaded.file, "valid": not wrong, "kind": kind,
-                         "findings": found}))  # fmt: skip
+        print(json_line({"file": loaded.file, "valid": not wrong, "kind": kind, "findings": found,
+                         "refused": [each.as_dict() for each in refused]}))  # fmt: skip
         return int(wrong)
     _tell(context, loaded)
     if loaded.plan is not None:
         word = context.screen.paint("good", "good")
         print(printable(f"{loaded.file}: ") + f"{word}, {plan_shown.counted(loaded.plan)}")
+    for each in refused:
+        why = f"{each.where}: {each.problem}" if each.where else each.problem
+        words = f"`run` would begin nothing here: {why}. {each.remedy}"
+        print(printable(words), file=sys.stderr)
     return int(wrong)
+
+
+def _refused(context: Context, loaded: Loaded) -> list[StandfastError]:
+    """What keeps a good plan from being run on this machine, now: no fault of the file."""
+    if loaded.plan is None:
+        return []
+    from standfast.surfaces.cli import run_plans
+
+    return run_plans.refusals(context, loaded)
 
 
 def _tell(context: Context, loaded: Loaded) -> None:
@@ -133,7 +148,7 @@ def _strange(context: Context, plan: Plan) -> tuple[str, ...]:
 def _shells(context: Context, plan: Plan) -> set[str]:
     """The runners, by the names that the plan has for them, which take prompts for commands."""
     default = plan.runner or context.config.runner
-    names = {default, *plan_lanes.runner_names(plan)}
+    names = {default, *plan_lanes.runners_used(plan, default)}
     found = {each for each in names if takes_script(runners.resolve(each, context.config))}
     return found | ({""} if default in found else set())
 
