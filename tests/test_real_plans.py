@@ -1,7 +1,7 @@
 """Plans in the forms in which people and models really write them, read as a person reads them.
 
-What each file below fixtures/plans means was written down by hand, in readings.json: whom a lane
-waits for, what tests it, and all that was assumed, with its line.
+What each file below fixtures/plans means is held in readings.json, checked against the file: whom
+a lane waits for, what tests it, and all that was assumed, with its line.
 """
 
 import json
