@@ -58,15 +58,16 @@ def of(
     journal: Journal, face: Face, values: Iterable[str], *, written_us: int | None
 ) -> dict[str, Author]:
     """The author of each of these; *written_us*: when the file was last written, if known."""
-    wanted = frozenset(values)
-    if not wanted:
+    words = {value: face.judged_as(value) for value in values}
+    if not words:
         return {}
     sessions: dict[str, str] = {}
     try:
+        wanted = frozenset(words.values())
         known, commits = _look(journal, face, wanted, sessions, written_us)
     except (StandfastError, ValueError):
-        return dict.fromkeys(wanted, OF_REPOSITORY)
-    return {value: _author(commits[value], known, sessions) for value in wanted}
+        return dict.fromkeys(words, OF_REPOSITORY)
+    return {value: _author(commits[said], known, sessions) for value, said in words.items()}
 
 
 def _author(commits: set[str] | None, known: Known, sessions: dict[str, str]) -> Author:
@@ -142,7 +143,7 @@ def _versions(timed: Timed, changes: list[Change]) -> Iterator[tuple[str, bytes]
 def _held(face: Face, data: bytes) -> frozenset[str] | None:
     """Everything that a version of the file says; None where it cannot be read."""
     try:
-        return frozenset(record.value for record in face.read(data, face.path))
+        return frozenset(face.judged_as(record.value) for record in face.read(data, face.path))
     except (StandfastError, BadDocument):
         return None
 

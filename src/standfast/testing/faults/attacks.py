@@ -115,19 +115,54 @@ def rewritten(world: World) -> Iterator[str]:
         yield f"lost nobody is told where the base was: {done.err[-200:]}"
 
 
-def words(world: World) -> Iterator[str]:
-    """A clone brings a status file, and settings that name it."""
-    there = at(os.path.join(os.path.dirname(world.root), "origin"))
+def _origin(world: World, name: str, setting: str) -> World:
+    """Another's repository, whose settings name a file of its own."""
+    there = at(os.path.join(os.path.dirname(world.root), name))
     os.makedirs(there.repo)
     os.makedirs(there.home)
     git(there, "init", "-q", "-b", "main")
-    write(os.path.join(there.repo, ".standfast.yaml"), "status_file: STATUS.md\n")
-    write(os.path.join(there.repo, "STATUS.md"), f"## Decisions\n\n- {_PLANTED}\n")
-    for identity_words in (("user.name", "x"), ("user.email", "x")):
-        git(there, "config", *identity_words)
+    write(os.path.join(there.repo, ".standfast.yaml"), setting)
+    _be_somebody(there)
+    return there
+
+
+def _be_somebody(world: World) -> None:
+    for words in (("user.name", "x"), ("user.email", "x")):
+        git(world, "config", *words)
+
+
+def _clone(there: World, world: World) -> None:
     lane_scenes.commit(there)
     shutil.rmtree(world.repo)
     git(there, "clone", "-q", there.repo, world.repo)
+    _be_somebody(world)
+
+
+def checkpoints(world: World) -> Iterator[str]:
+    """A clone brings checkpoints that name a worktree and a branch of its owner's."""
+    there = _origin(world, "sender", "checkpoints_file: cp.json\n")
+    lane_scenes.commit(there)
+    first, tree = git(there, "rev-parse", "HEAD").strip(), os.path.join(world.repo, "tree")
+    names = {"run_id": "r1", "phase": "P1", "lane": "SL-1", "base_branch": "main"}
+    planted = {**names, "worktree_path": tree, "branch": "work", "base_sha": first}
+    stages = (("before_lane_start", "ready"), ("after_lane_tests", "failed"))
+    records = [{**planted, "stage": stage, "status": status} for stage, status in stages]
+    write(os.path.join(there.repo, "cp.json"), json.dumps(records))
+    _clone(there, world)
+    git(world, "worktree", "add", "-q", "-b", "work", tree)
+    git(world, "-C", tree, "commit", "-q", "--allow-empty", "-m", "of its owner")
+    before = git(world, "rev-parse", "work")
+    perform.command(world, "note", "mine")
+    perform.command(world, "lane", "rollback", *LANE)
+    if git(world, "rev-parse", "work") != before:
+        yield "wrong a branch was moved by the checkpoints of a clone"
+
+
+def words(world: World) -> Iterator[str]:
+    """A clone brings a status file, and settings that name it."""
+    there = _origin(world, "origin", "status_file: STATUS.md\n")
+    write(os.path.join(there.repo, "STATUS.md"), f"## Decisions\n\n- {_PLANTED}\n")
+    _clone(there, world)
     perform.command(world, "note", "mine")
     decided = perform.facts(perform.command(world, "status", "--json"))["decisions"]
     assert isinstance(decided, list)
@@ -272,6 +307,7 @@ ATTACKS: dict[str, Attack] = {
     "green alone": Attack(together, landed_untested),
     "a base rewritten": Attack(rewritten, any_base),
     "words of a clone": Attack(words, everybody_is_user),
+    "checkpoints": Attack(checkpoints, everybody_is_user),
     "a copy": Attack(copied, no_copies),
     "a torn file": Attack(torn, torn_is_work),
 }
