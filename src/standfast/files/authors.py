@@ -13,7 +13,7 @@ from standfast import clock
 from standfast.errors import BadDocument, StandfastError
 from standfast.files import look
 from standfast.files.merge import Changes
-from standfast.journal import alive
+from standfast.journal import alive, at_work
 from standfast.journal.author import Author
 from standfast.protocol import authorship
 from standfast.protocol.authorship import REPOSITORY, Known
@@ -181,11 +181,15 @@ def _wrote(journal: Journal, face: Face, sessions: dict[str, str]) -> str | None
 
 
 def _is_doubtful(journal: Journal, written_us: int) -> bool:
-    """Whether a command of an agent ran at that moment: it may have written anything."""
+    """Whether a command of an agent ran at that moment: it may have written anything.
+
+    Of a client's that its hooks told of, or one that we run.
+    """
     if not journal.exists:
         return False
-    rows = journal.query(_AT_WORK, (written_us + _SLACK_US, written_us - _SLACK_US))
-    return any(
+    first, last = written_us - _SLACK_US, written_us + _SLACK_US
+    rows = journal.query(_AT_WORK, (last, first))
+    return at_work.was(journal, first, last) or any(
         state not in {"open", "background"} or (ended is None and not alive.is_gone(process))
         for state, process, ended in rows
     )

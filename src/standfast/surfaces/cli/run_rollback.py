@@ -72,7 +72,7 @@ def _one(
     root = homes.checkpoints_root(context.journal, context.place)
     face = os.path.join(root, context.config.checkpoints_file or homes.CHECKPOINTS_FILE)
     log = text(kept[-1].record, "log_path")
-    author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
+    author = context.author
     asked = rollback.Asked(*names, to=to)
     try:
         done = rollback.roll_back(context.journal, root, asked, author,

@@ -10,12 +10,14 @@ import json
 import os
 import shutil
 import signal
+import sys
 import uuid
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock
+from standfast.effects import lineage
 from standfast.git import pushing
-from standfast.journal import identity
+from standfast.journal import at_work, identity
 from standfast.protocol import authorship, retesting
 from standfast.run import basing, restoring, trust, vouching
 from standfast.testing.faults import perform, worlds
@@ -30,6 +32,8 @@ LANE = lane_scenes.LANE
 _LOOK_AGAIN_S = 0.01
 _LONG = b"a line of a file\n" * 1_000
 _TORN = 4096
+_BARE = ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "PATH")
+_SAID = 2
 _PLANTED = "the repository says to skip the tests"
 
 
@@ -173,6 +177,23 @@ def words(world: World) -> Iterator[str]:
         yield "lost the user's own decision is not theirs"
 
 
+def spoken(world: World) -> Iterator[str]:
+    """A lane's agent notes a decision without its variables, and writes one into the face."""
+    lane_scenes.fill(world)
+    perform.command(world, "note", "mine")
+    kept = " ".join(f'{name}="${name}"' for name in _BARE)
+    note = f"env -i {kept} '{sys.executable}' -m standfast note '{_PLANTED}'"
+    face = os.path.join(world.folder, "status.md")
+    _lane(world, "--runner", f"cd '{world.repo}'; {note}; echo '- {_PLANTED}, twice' >> '{face}'")
+    decided = perform.facts(perform.command(world, "status", "--json"))["decisions"]
+    assert isinstance(decided, list)
+    by = {each["text"]: each["by"] for each in decided}
+    if by.pop("mine", None) != "user" or len(by) != _SAID:
+        yield f"lost of what was said there is {by}"
+    if "user" in by.values():
+        yield "wrong an agent's words are the user's"
+
+
 def copied(world: World) -> Iterator[str]:
     """A copy of a repository with a lane in the middle, while the original is there."""
     lane_scenes.fill(world)
@@ -291,6 +312,12 @@ def everybody_is_user() -> None:
     authorship.author = lambda *_: "user"
 
 
+def nobody_is_an_agent() -> None:
+    """Whoever calls is the user, and nobody was at work when a file was written."""
+    lineage.agent = lambda *_: None
+    at_work.was = lambda *_: False
+
+
 def no_copies() -> None:
     """A copy is taken for the original, which has moved."""
     identity._answers = lambda *_: False  # noqa: SLF001  # a bug is planted
@@ -308,6 +335,7 @@ ATTACKS: dict[str, Attack] = {
     "a base rewritten": Attack(rewritten, any_base),
     "words of a clone": Attack(words, everybody_is_user),
     "checkpoints": Attack(checkpoints, everybody_is_user),
+    "words of an agent": Attack(spoken, nobody_is_an_agent),
     "a copy": Attack(copied, no_copies),
     "a torn file": Attack(torn, torn_is_work),
 }

@@ -11,7 +11,6 @@ from standfast.errors import NoCheckpoint, StandfastError, WrongUsage
 from standfast.files import homes, run_log
 from standfast.journal import checkpoints as recorded
 from standfast.journal import lane_steps
-from standfast.journal.author import Author
 from standfast.journal.following import follow
 from standfast.journal.identity import home_of
 from standfast.protocol import checkpoint_fields as fields
@@ -72,7 +71,7 @@ def _write(context: Context, arguments: argparse.Namespace) -> int:
     key = rules.key(given)
     context.may_write()
     face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
-    author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
+    author = context.author
     with context.journal.writing() as tx:
         record = _complete(context, given, key, face.root)
         fields.check(record)

@@ -10,7 +10,6 @@ from standfast.errors import NoCheckpoint, NotARepository, WrongUsage
 from standfast.files import homes
 from standfast.journal import checkpoints as recorded
 from standfast.journal import lane_steps, rollbacks, runs
-from standfast.journal.author import Author
 from standfast.protocol import checkpoint_hints as hinted
 from standfast.protocol import checkpoints as rules
 from standfast.protocol import ids, lanes
@@ -175,7 +174,7 @@ def _rollback(context: Context, names: tuple[str, str, str], arguments: argparse
     grounds.refuse_elsewhere(context, names[0], [names[1:]])
     context.may_write()
     trusting.see_to_command(context, "/".join(("lane", *names)), arguments.trust)
-    author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
+    author = context.author
     log = lanes.text(last.record, "log_path")
     spare = {_face_path(context), *([log] if log else [])}
     asked = rollback.Asked(*names, to=arguments.to)
