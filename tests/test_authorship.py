@@ -208,6 +208,13 @@ def _pick(clone: Path) -> None:
     git(clone, "commit", "-q", "-m", "picked")
 
 
+def _patch(clone: Path) -> None:
+    patch = git(clone, "diff", "HEAD", "origin/theirs", "--", FACE)
+    (clone.parent / "patch").write_text(f"{patch}\n", encoding="utf-8")
+    git(clone, "apply", str(clone.parent / "patch"))
+    git(clone, "commit", "-q", "-a", "-m", "applied")
+
+
 WAYS = {
     "checkout": lambda clone: git(clone, "checkout", "-q", "theirs"),
     "checkout of a file": lambda clone: git(clone, "checkout", "-q", "origin/theirs", "--", FACE),
@@ -221,6 +228,7 @@ WAYS = {
         clone, "merge", "-q", "--no-ff", "--no-commit", "origin/theirs"
     ),
     "squash": _squash,
+    "patch": _patch,
     "amending theirs": _amend,
     "an address": lambda clone: git(clone, "pull", "-q", "../repo", "theirs"),
 }
@@ -240,6 +248,25 @@ def test_what_somebody_elses_branch_brings_is_the_repositorys(
     assert by(cli, clone) == {
         EVIL: "repository", "theirs": "repository", "mine beside it": "user",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("leads", "whose"), [(True, "repository"), (False, "user")])
+def test_what_a_person_commits_here_is_theirs_unless_git_leads_to_whose_it_was(
+    cli: Cli, origin: Path, clone: Path, *, leads: bool, whose: str
+) -> None:
+    """A pick without a commit: `FETCH_HEAD` shows whose it was, until the next fetch."""
+    cli("status", cwd=clone)
+    git(clone, "checkout", "-q", "--", FACE)
+    git(origin, "checkout", "-q", "-b", "theirs")
+    add(origin, "picked")
+    commit(origin)
+    git(clone, "fetch", "-q", str(origin), "theirs")
+    git(clone, "cherry-pick", "--no-commit", "FETCH_HEAD")
+    git(clone, "commit", "-q", "-m", "by hand")
+    if not leads:
+        git(clone, "fetch", "-q", str(origin), "main")
+
+    assert by(cli, clone)["picked"] == whose
 
 
 def test_without_a_log_of_head_nothing_committed_is_the_users(cli: Cli, clone: Path) -> None:

@@ -264,6 +264,10 @@ def test_main_checkout_and_base_branch_are_never_reset(scene: Scene, cli: Cli) -
     write(scene, "after_lane_tests", "failed", worktree_path=where, branch="main")
     assert "base branch itself" in refused(scene, cli, 93)
     write(scene, "after_lane_tests", "failed", worktree_path=where)
+    assert "is the main checkout" in refused(scene, cli, 93)
+    scene.git("checkout", "-q", "--detach")
+    scene.git("checkout", "-q", BRANCH, cwd=scene.repo)
+    write(scene, "after_lane_tests", "failed", base_branch="trunk")
     assert "is checked out elsewhere" in refused(scene, cli, 93)
     assert (scene.repo / "a").read_bytes() == b"somebody's\n"
 
@@ -317,19 +321,20 @@ def test_rollback_runs_nothing_that_the_repository_names(
     world: Path, tmp_path: Path, cli: Cli, trap: Trap
 ) -> None:
     planted = hostile_repos.build_scene(tmp_path)
-    planted.git("checkout", "-q", "-b", BRANCH)
+    tree = tmp_path / "lane"
+    planted.git("worktree", "add", "-q", "-b", BRANCH, str(tree))
     base = planted.git("rev-parse", "HEAD~1").decode().strip()
     journal = Journal(str(planted.repo / ".git" / "standfast"))
     record = {"run_id": "r1", "phase": "P1", "lane": "SL-1", "stage": "before_lane_start",
               "status": "ready", "base_branch": "main", "branch": BRANCH, "base_sha": base,
-              "worktree_path": str(planted.repo)}  # fmt: skip
+              "worktree_path": str(tree)}  # fmt: skip
     with journal.writing() as tx:
         recorded.upsert(tx, dict(record))
     journal.close()
-    planted.git("commit", "-q", "--allow-empty", "-m", "of the lane")
+    planted.git("commit", "-q", "--allow-empty", "-m", "of the lane", cwd=tree)
     trap.plant(planted)
-    planted.write("data.txt", "a LINE\n")
-    planted.write("new.txt", "new\n")
+    (tree / "data.txt").write_text("a LINE\n", encoding="utf-8")
+    (tree / "new.txt").write_text("new\n", encoding="utf-8")
     planted.canary.unlink(missing_ok=True)
 
     done = [cli("lane", verb, *LANE, cwd=planted.repo) for verb in ("resume", "rollback")]

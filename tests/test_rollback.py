@@ -84,7 +84,7 @@ AIM = rollback.Aim(cp.STARTED, B, ())
         (LANE._replace(tip=None), RollbackRefused, "gone"),
         (LANE._replace(elsewhere="/x"), RollbackRefused, "elsewhere: /x"),
         (LANE._replace(worktree=TREE._replace(is_ours=False)), RollbackRefused, "no worktree of"),
-        (LANE._replace(is_named=False, worktree=TREE._replace(is_main=True)), RollbackRefused,
+        (LANE._replace(worktree=TREE._replace(is_main=True)), RollbackRefused,
          "main checkout"),
         (LANE._replace(worktree=TREE._replace(branch="other")), RollbackRefused, "is on other"),
         (LANE._replace(worktree=TREE._replace(branch=None)), RollbackRefused, "on no branch"),

@@ -295,6 +295,25 @@ def open_folder_beneath(root: str, relative: str) -> int:
     return at
 
 
+def path_below(root: str, path: str) -> str:
+    """What leads from *root* to a path, by whatever name that calls *root*; "" where it is not."""
+    path = os.path.normpath(path)
+    top, relative = path, ""
+    while not _are_same(top, root):
+        top, name = os.path.split(top)
+        if not name:
+            return ""
+        relative = os.path.join(name, relative) if relative else name
+    return relative
+
+
+def _are_same(first: str, second: str) -> bool:
+    try:
+        return os.path.samefile(first, second)
+    except OSError:
+        return False
+
+
 def open_beneath(root: str, relative: str) -> int:
     """Open a regular file below *root* for reading, following no link on the way."""
     folder = open_folder_beneath(root, relative)

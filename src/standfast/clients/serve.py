@@ -15,8 +15,8 @@ from standfast.clients.claude import telling
 from standfast.clients.claude.recording import MAIN, facts
 from standfast.clients.hook import ANSWER, WAKES
 from standfast.errors import BadName, JournalBusy, StandfastError
-from standfast.journal import place
-from standfast.journal.author import Author
+from standfast.journal import alive, place
+from standfast.journal.author import STANDFAST, USER, Author
 from standfast.journal.schema import ANY_DOCUMENT
 from standfast.journal.store import Journal
 from standfast.protocol import ids
@@ -48,6 +48,7 @@ _RULES = (DOCUMENT, "CLAUDE.md", ".claude")
 LOCK_S = 0.1
 _WAKE_LOCK_S = 1.0
 _LONGEST_TURN_NS = 60_000_000_000
+_SUPERVISOR = "standfast.effects.supervisor"
 _ASKED = ("hook_event_name", "session_id", "agent_id", "cwd", "tool_name")
 
 
@@ -121,6 +122,7 @@ def serve(pid: str, environ: Mapping[str, str], answer: int, head: bytes = b"") 
     try:
         call = Call(given, pid, environ)
         found = facts(given, call.event, call.agent or MAIN, call.place.root)
+        _say_whose_prompt(found)
     except StandfastError as error:
         from standfast.clients import elsewhere
 
@@ -131,6 +133,13 @@ def serve(pid: str, environ: Mapping[str, str], answer: int, head: bytes = b"") 
         _say(answer, ANSWER)
         return
     _serve(call, found, answer)
+
+
+def _say_whose_prompt(found: list[Fact]) -> None:
+    """In a session that we began for an agent nobody is asked: the prompt is ours."""
+    for fact in found:
+        if fact.actor == USER.actor and alive.is_below(_SUPERVISOR):
+            fact.actor = STANDFAST.actor
 
 
 def _say(answer: int, words: bytes) -> bool:

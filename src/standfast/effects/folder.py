@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import disk, process
 from standfast.errors import StandfastError
-from standfast.journal import locks
+from standfast.journal import at_work, locks
+from standfast.journal.at_work import name_of
 from standfast.process.identity import NOT_KNOWN
 from standfast.protocol.effects import Ended, Seen, Step, decide
 from standfast.redact import redact_value
@@ -25,8 +26,14 @@ from standfast.redact import redact_value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FOLDER = "effects"
-ORDER, SUP, TREE, STARTED, EXIT = "order.json", "sup", "tree", "started", "exit.json"
+FOLDER = at_work.EFFECTS
+ORDER, SUP, TREE, STARTED, EXIT = (
+    "order.json",
+    at_work.SUP,
+    at_work.TREE,
+    at_work.STARTED,
+    at_work.EXIT,
+)
 OUT, ERR, ROOM = "out", "err", "room"
 MARK = "STANDFAST_EFFECT"
 _LIMIT = 16 * 1024 * 1024
@@ -65,11 +72,6 @@ class Order(NamedTuple):
             said["env"] = dict.fromkeys(said["env"], "")
         lists = {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
         return cls(**{**said, **lists})
-
-
-def name_of(key: str) -> str:
-    """The folder's name: keys hold slashes, and may be long."""
-    return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 class Folder:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast import clock, disk, process
 from standfast.effects.folder import TREE, Folder
 from standfast.errors import StandfastError
-from standfast.journal import locks
+from standfast.journal import at_work, locks
 from standfast.process.running import variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FOLDER = "launches"
+FOLDER = at_work.LAUNCHES
 
 
 class Facts(NamedTuple):

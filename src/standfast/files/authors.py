@@ -13,7 +13,7 @@ from standfast import clock
 from standfast.errors import BadDocument, StandfastError
 from standfast.files import look
 from standfast.files.merge import Changes
-from standfast.journal import alive
+from standfast.journal import alive, at_work
 from standfast.journal.author import Author
 from standfast.protocol import authorship
 from standfast.protocol.authorship import REPOSITORY, Known
@@ -58,15 +58,16 @@ def of(
     journal: Journal, face: Face, values: Iterable[str], *, written_us: int | None
 ) -> dict[str, Author]:
     """The author of each of these; *written_us*: when the file was last written, if known."""
-    wanted = frozenset(values)
-    if not wanted:
+    words = {value: face.judged_as(value) for value in values}
+    if not words:
         return {}
     sessions: dict[str, str] = {}
     try:
+        wanted = frozenset(words.values())
         known, commits = _look(journal, face, wanted, sessions, written_us)
     except (StandfastError, ValueError):
-        return dict.fromkeys(wanted, OF_REPOSITORY)
-    return {value: _author(commits[value], known, sessions) for value in wanted}
+        return dict.fromkeys(words, OF_REPOSITORY)
+    return {value: _author(commits[said], known, sessions) for value, said in words.items()}
 
 
 def _author(commits: set[str] | None, known: Known, sessions: dict[str, str]) -> Author:
@@ -142,7 +143,7 @@ def _versions(timed: Timed, changes: list[Change]) -> Iterator[tuple[str, bytes]
 def _held(face: Face, data: bytes) -> frozenset[str] | None:
     """Everything that a version of the file says; None where it cannot be read."""
     try:
-        return frozenset(record.value for record in face.read(data, face.path))
+        return frozenset(face.judged_as(record.value) for record in face.read(data, face.path))
     except (StandfastError, BadDocument):
         return None
 
@@ -180,11 +181,15 @@ def _wrote(journal: Journal, face: Face, sessions: dict[str, str]) -> str | None
 
 
 def _is_doubtful(journal: Journal, written_us: int) -> bool:
-    """Whether a command of an agent ran at that moment: it may have written anything."""
+    """Whether a command of an agent ran at that moment: it may have written anything.
+
+    Of a client's that its hooks told of, or one that we run.
+    """
     if not journal.exists:
         return False
-    rows = journal.query(_AT_WORK, (written_us + _SLACK_US, written_us - _SLACK_US))
-    return any(
+    first, last = written_us - _SLACK_US, written_us + _SLACK_US
+    rows = journal.query(_AT_WORK, (last, first))
+    return at_work.was(journal, first, last) or any(
         state not in {"open", "background"} or (ended is None and not alive.is_gone(process))
         for state, process, ended in rows
     )

@@ -15,14 +15,17 @@ from standfast.errors import FaceInvalid, MoveRefused
 from standfast.files.face import Face
 from standfast.files.merge import Changes, Known, Record
 from standfast.journal import checkpoints as recorded
+from standfast.journal.author import USER
 from standfast.protocol import checkpoint_fields
 from standfast.protocol import checkpoints as rules
 from standfast.protocol import checkpoints_text as text
+from standfast.protocol.authorship import REPOSITORY
 from standfast.redact import might_hold_secret, redact, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from standfast.journal.author import Author
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
 
@@ -69,23 +72,30 @@ def record(tx: Writing, changes: Changes, origin: str, path: str) -> None:
     for each in (*changes.added, *changes.amended):
         theirs = cast("rules.Record", json.loads(each.value))
         try:
-            _take(tx, theirs, origin, is_amended=each in changes.amended)
+            _take(tx, theirs, each.by or USER, origin, is_amended=each in changes.amended)
         except MoveRefused as error:
             raise FaceInvalid(error.problem, file=path, line=each.line) from error
 
 
-def _take(tx: Writing, theirs: rules.Record, origin: str, *, is_amended: bool) -> None:
-    """One record: new, amended, or of a write that another has followed since."""
+def _take(
+    tx: Writing, theirs: rules.Record, author: Author, origin: str, *, is_amended: bool
+) -> None:
+    """One record: new, amended, or of a write that another has followed since.
+
+    The repository's takes the place of nobody else's, and none in a run that was begun here.
+    """
     ours = recorded.present(tx, rules.key(theirs))
     said = checkpoint_fields.in_order(cast("rules.Record", _without_id(theirs)))
-    if ours is None:
-        recorded.upsert(tx, said, origin=origin, adopted=True)
-    elif said == _without_id(ours):
+    if ours is not None and said == _without_id(ours):
         return
+    if author.actor == REPOSITORY and recorded.is_held(tx, rules.key(theirs)):
+        recorded.pass_over(tx, theirs, str(ours[rules.ID]) if ours else "", origin, author)
+    elif ours is None:
+        recorded.upsert(tx, said, author, origin=origin, adopted=True)
     elif is_amended and theirs.get(rules.ID, ours[rules.ID]) == ours[rules.ID]:
-        recorded.upsert(tx, said, origin=origin)
+        recorded.upsert(tx, said, author, origin=origin)
     else:
-        recorded.pass_over(tx, theirs, str(ours[rules.ID]), origin)
+        recorded.pass_over(tx, theirs, str(ours[rules.ID]), origin, author)
 
 
 def face(*, name: str, root: str, relative: str, in_git: bool) -> Face:
@@ -100,5 +110,7 @@ def face(*, name: str, root: str, relative: str, in_git: bool) -> Face:
         read=read,
         known=known,
         record=lambda tx, changes, origin: record(tx, changes, origin, path),
+        is_judged=True,
+        judged_as=lambda value: _words(_without_id(json.loads(value))),
         is_whole=lambda _: True,  # JSON says itself where it ends
     )

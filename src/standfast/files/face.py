@@ -35,6 +35,7 @@ class Face(NamedTuple):
     known: Callable[[Journal], Known]
     record: Callable[[Writing, Changes, str], None]
     is_judged: bool = False  # whether it matters who wrote what is new in it
+    judged_as: Callable[[str], str] = str  # without what we add to words when we publish them
     limit: int = SIZE_LIMIT  # a longer file is refused
     is_whole: Callable[[bytes], bool] = lambda data: data.endswith(b"\n")  # or still being written
     # Where only a part of the file is ours: what has to stand there (None: as it is) if *theirs*

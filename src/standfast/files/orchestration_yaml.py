@@ -117,7 +117,8 @@ def record(tx: Writing, changes: Changes, origin: str, walk: Walk) -> None:
     whose, decided_by = _authors(changes)
     recorded.adopt(tx, document, woven, latest, origin, whose, decided_by)
     kept = [each for each in (*changed, *added) if each[0] in {fault.path for fault in woven.left}]
-    recorded.pass_over(tx, file=walk.file, left=woven.left, said=kept, origin=origin)
+    author = recorded.one_of({path: whose[path] for path, _ in kept if path in whose})
+    recorded.pass_over(tx, file=walk.file, left=woven.left, said=kept, origin=origin, author=author)
     for fault in woven.left:
         line = lines.get(tuple(map(str, fault.path)), 1)
         problem = f"`{shown(fault.path)}` {fault.problem}"

@@ -20,7 +20,7 @@ from standfast.protocol.json_text import read_json, write_json
 from standfast.redact import redact_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from standfast.protocol.documents import Value
 
@@ -136,6 +136,22 @@ def tail(path: str, count: int, key: bytes | None = None) -> Tail:
         fd = _open(path)
     except FileNotFoundError:
         return Tail()
+    return _end_of(fd, count, key)
+
+
+def tail_beneath(roots: Sequence[str], path: str, count: int, key: bytes | None = None) -> Tail:
+    """The same of a log that a record names: below one of *roots*, by no link from there on."""
+    for root in roots:
+        relative = disk.path_below(root, path)
+        if relative:
+            try:
+                return _end_of(disk.open_beneath(root, relative), count, key)
+            except FileNotFoundError:
+                return Tail()
+    raise UnsafePath("the run log is not opened: it is outside of the repository", file=path)
+
+
+def _end_of(fd: int, count: int, key: bytes | None) -> Tail:
     try:
         start = max(0, os.fstat(fd).st_size - _TAIL)
         data = os.pread(fd, _TAIL, start)

@@ -166,6 +166,7 @@ def face(journal: Journal, role: str, root: str) -> Face:
         read=lambda data, path: read(data, path, role=role, journal=_mark(journal)),
         known=lambda journal: _known(_of(journal, role)),
         record=lambda tx, changes, origin: _record(tx, changes, origin, role, root),
+        is_judged=True,
         limit=lifecycle.LIMIT,
     )
 
@@ -205,6 +206,6 @@ def _record(tx: Writing, changes: Changes, origin: str, role: str, root: str) ->
             raise FaceInvalid(problem, file=path, line=new.line)
     for other in changes.amended:
         try:
-            lifecycles.move(tx, role, other.value, origin, USER)
+            lifecycles.move(tx, role, other.value, origin, other.by or USER)
         except StandfastError as error:
             raise FaceInvalid(error.problem, file=path, line=other.line) from error

@@ -48,6 +48,16 @@ def arguments(mark: str) -> list[str]:
         return []
 
 
+def is_below(argument: str) -> bool:
+    """Whether any process above this one was started with an argument."""
+    pid = str(os.getppid())
+    while found := _look(pid):
+        if argument in arguments(pid):
+            return True
+        pid = found[1]
+    return False
+
+
 def _look(pid: str) -> tuple[str, str, str] | None:
     """A process's name, parent and start."""
     if not (pid.isascii() and pid.isdigit()):

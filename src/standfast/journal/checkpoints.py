@@ -15,6 +15,7 @@ from standfast.errors import BadName, NothingFound
 from standfast.journal import identity
 from standfast.journal.author import USER, Author
 from standfast.protocol import checkpoints as rules
+from standfast.protocol.authorship import REPOSITORY
 from standfast.redact import redact
 
 if TYPE_CHECKING:
@@ -26,6 +27,12 @@ KIND = "checkpoint.written"
 PASSED = "checkpoint.passed"  # an edit that came too late: kept, not taken
 PREFIX = "CP"
 CELLS = "checkpoint:"
+# Whose a record is stands beside it, in a cell that is told by the same event.
+_FOREIGN = (
+    "SELECT 1 FROM cells JOIN cells AS by ON by.seq = cells.seq"
+    " AND by.key = 'checkpoint.by:' || substr(cells.key, 12) WHERE true"
+)
+_BEGUN = "SELECT 1 FROM cells WHERE key = ?1 OR (key >= ?2 AND key < ?3) LIMIT 1"
 
 
 class Kept(NamedTuple):
@@ -48,6 +55,11 @@ class Kept(NamedTuple):
         """How things stood."""
         return str(self.record["status"])
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the repository says it, and nobody here."""
+        return self.actor == REPOSITORY
+
 
 def upsert(
     tx: Writing,
@@ -66,8 +78,10 @@ def upsert(
     if redact(str(key)) != str(key):
         raise BadName("the run, phase or lane looks like a secret", remedy="Give it another name.")
     before = present(tx, key)
-    if not (adopted and before is None):
-        was = None if before is None else str(before["status"])
+    if not (before is None and adopted):
+        may_begin = before is None or (_is_foreign(tx, key) and author.actor != REPOSITORY)
+        is_first = may_begin and rules.status(record) in rules.MOVES[key.stage][None]
+        was = None if is_first or before is None else str(before["status"])
         rules.refuse_move(key.stage, was, rules.status(record))
     number = tx.allot(PREFIX)
     tx.append(KIND, {rules.ID: number, **record}, _of_run(author, key.run_id), origin=origin)
@@ -78,10 +92,22 @@ def _of_run(author: Author, run: str) -> Author:
     return Author(author.actor, run=run, session=author.session, subdir=author.subdir)
 
 
-def pass_over(tx: Writing, record: Record, kept: str, origin: str) -> None:
-    """Keep an edit of a record that has moved on since; *kept* is the write that stays."""
-    author = Author(run=rules.key(record).run_id)
-    tx.append(PASSED, {"kept": kept, "record": record}, author, origin=origin)
+def pass_over(tx: Writing, record: Record, kept: str, origin: str, author: Author) -> None:
+    """Keep an edit that is not taken; *kept* is the write that stays, if there is one."""
+    by = _of_run(author, rules.key(record).run_id)
+    tx.append(PASSED, {"kept": kept, "record": record}, by, origin=origin)
+
+
+def is_held(tx: Writing, key: Key) -> bool:
+    """Whether the repository has no say in this record: somebody wrote it, or began its run."""
+    if present(tx, key) is not None:
+        return not _is_foreign(tx, key)
+    run = key.run_id
+    return bool(tx.execute(_BEGUN, (f"run:{run}", f"lane:{run}/", f"lane:{run}0")))
+
+
+def _is_foreign(tx: Writing, key: Key) -> bool:
+    return bool(tx.execute(f"{_FOREIGN} AND cells.key = ?", (f"{CELLS}{key}",)))
 
 
 def take_back(tx: Writing, key: Key, words: str, author: Author) -> None:
@@ -92,6 +118,8 @@ def take_back(tx: Writing, key: Key, words: str, author: Author) -> None:
     record.pop(rules.ID, None)
     notes = "; ".join(filter(None, (str(record.get("notes") or ""), words)))
     stamp = clock.rfc3339(clock.now_us())
+    if _is_foreign(tx, key):  # it says what the repository says, and that it was taken back
+        author = Author(REPOSITORY, session=author.session, subdir=author.subdir)
     upsert(tx, {**record, "status": rules.ROLLED_BACK, "notes": notes, "timestamp": stamp}, author)
 
 
@@ -127,18 +155,28 @@ def current(
     prefix = CELLS + "".join(f"{name}/" for name in given)
     try:
         rows = journal.query(
-            "SELECT key, value, seq, at FROM cells WHERE key >= ? AND key < ? ORDER BY seq",
+            "SELECT key, value, seq, at, EXISTS (SELECT 1 FROM cells AS by WHERE"
+            " by.key = 'checkpoint.by:' || substr(cells.key, 12) AND by.seq = cells.seq)"
+            " FROM cells WHERE key >= ? AND key < ? ORDER BY seq",
             _range(prefix),
         )
     except NothingFound:
         return []
     found = [
-        Kept(_key(str(key)), _here(journal, json.loads(value)), seq, at)
-        for key, value, seq, at in rows
+        Kept(_key(str(key)), _here(journal, json.loads(value)), seq, at, by)
+        for key, value, seq, at, is_foreign in rows
+        for by in (REPOSITORY if is_foreign else "",)
     ]
     return [
         kept for kept in found if phase in (None, kept.key.phase) and lane in (None, kept.key.lane)
     ]
+
+
+def own(
+    journal: Journal, run_id: str, phase: str | None = None, lane: str | None = None
+) -> list[Kept]:
+    """The same without what the repository says: by that nothing of a lane is decided."""
+    return [kept for kept in current(journal, run_id, phase, lane) if not kept.is_foreign]
 
 
 def _here(journal: Journal, record: Record) -> Record:
@@ -156,6 +194,12 @@ def latest(
 ) -> Kept | None:
     """The record that was written last, by the journal's sequence."""
     found = current(journal, run_id, phase, lane)
+    return found[-1] if found else None
+
+
+def latest_own(journal: Journal, run_id: str, phase: str, lane: str) -> Kept | None:
+    """The same of those that nobody has to be asked about."""
+    found = own(journal, run_id, phase, lane)
     return found[-1] if found else None
 
 

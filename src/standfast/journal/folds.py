@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 DROPPED = "events.dropped"
+_REPOSITORY = "repository"  # protocol.authorship says so; a hook loads none of it
 
 # The highest number of each id prefix, as the events up to one of them tell it: the counters hold
 # the same, because an id is given out and used by an event in one transaction. A repair tells of
@@ -105,6 +106,7 @@ _LANE = "(?1 ->> 'run_id') || '/' || (?1 ->> 'phase') || '/' || (?1 ->> 'lane')"
 _BY_LANE = f"'checkpoint:' || {_LANE} || '/' || (?1 ->> 'stage')"
 _ROLLBACK = f"'rollback:' || {_LANE}"
 _checkpoint_kept = _cell(_BY_LANE, late="true")  # the order of writing counts, no clock
+_repository_said = _cell(_BY_LANE.replace(":", ".by:", 1), "?1 ->> 'id'", late="true")
 _MOVED = "json_object('role', ?1 ->> 'role', 'state', ?1 ->> 'to', 'before', ?1 ->> 'from')"
 
 # Counted where it is folded, so that whoever tells it counts the same.
@@ -132,6 +134,8 @@ _LATEST = """
 def checkpoint_written(connection: apsw.Connection, event: Row) -> None:
     """A lane got this far; documents that are worked by name it as the latest."""
     _checkpoint_kept(connection, event)
+    if event[5] == _REPOSITORY:
+        _repository_said(connection, event)
     connection.execute(_LATEST, (event[9], event[0]))
 
 

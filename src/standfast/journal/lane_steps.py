@@ -153,7 +153,7 @@ def unfinished(journal: Journal) -> list[Spec]:
 
 def standing(journal: Journal, spec: Spec) -> Standing:
     """How a lane stands; what a rollback undid is left out."""
-    kept = recorded.current(journal, *spec.names)
+    kept = recorded.own(journal, *spec.names)
     marks = {
         each.key.stage: Mark(each.status, each.seq, each.at, each.record)
         for each in kept

@@ -219,7 +219,7 @@ def adopt(
     """
     new = woven.section
     changed = {name: new[name] for name in new if new[name] != before.section[name]}
-    file, author = before.file, _one_of(whose)
+    file, author = before.file, one_of(whose)
     decided = []
     for entry in woven.decisions:
         by = decided_by.get((entry["decision"], entry["rationale"]), author)
@@ -233,18 +233,20 @@ def adopt(
         tx.append("resumption.adopted", payload, author, origin=origin)
 
 
-def _one_of(whose: Whose) -> Author:
+def one_of(whose: Whose) -> Author:
     """Who stands for an edit of several: the user, if any of it is theirs."""
     by = {author.actor: author for author in whose.values()}
     return by.get(USER.actor) or next(iter(by.values()), USER)
 
 
-def pass_over(tx: Writing, *, file: str, left: Sequence[Fault], said: object, origin: str) -> None:
+def pass_over(
+    tx: Writing, *, file: str, left: Sequence[Fault], said: object, origin: str, author: Author
+) -> None:
     """Keep what of an edit the rules do not allow: it is in no file any more."""
     if left:
         why = [{"at": shown(fault.path), "problem": fault.problem} for fault in left]
         payload = {"file": file, "left": why, "said": said}
-        tx.append("resumption.passed", payload, USER, origin=origin)
+        tx.append("resumption.passed", payload, author, origin=origin)
 
 
 def catch_up(tx: Writing, author: Author) -> None:

@@ -7,30 +7,39 @@ what those who did were started with.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.process.identity import PROC
 from standfast.process.workers import line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
 
-def began_by(argument: str, variables: Collection[str], is_ours: Callable[[str], bool]) -> bool:
-    """Whether this process or one above it has an argument, one of these variables, or a file."""
-    wanted, marks = os.fsencode(argument), tuple(os.fsencode(f"{each}=") for each in variables)
-    return any(
-        wanted in _words(pid, "cmdline")
-        or any(word.startswith(marks) for word in _words(pid, "environ"))
-        or any(map(is_ours, _open_files(pid)))
-        for pid in line()
-    )
+class Trace(NamedTuple):
+    """What one of them was started with, and has open."""
+
+    arguments: tuple[str, ...]  # from the one that was asked for on; none where it has it not
+    variables: tuple[str, ...]  # the values of those that were asked for
+    files: tuple[str, ...]
 
 
-def _words(pid: int, name: str) -> list[bytes]:
+def traces(argument: str, variables: Collection[str]) -> Iterator[Trace]:
+    """Of this process and those above it, itself first."""
+    marks = tuple(f"{each}=" for each in variables)
+    for pid in line():
+        words = _words(pid, "cmdline")
+        said = words[words.index(argument) :] if argument in words else []
+        found = [
+            each.partition("=")[2] for each in _words(pid, "environ") if each.startswith(marks)
+        ]
+        yield Trace(tuple(said), tuple(found), tuple(_open_files(pid)))
+
+
+def _words(pid: int, name: str) -> list[str]:
     try:
-        return (PROC / str(pid) / name).read_bytes().split(b"\0")
+        return os.fsdecode((PROC / str(pid) / name).read_bytes()).split("\0")
     except OSError:
         return []
 

@@ -85,9 +85,7 @@ def _later(records: Sequence[Record], stage: str) -> tuple[str, ...]:
 
 def refuse(lane: Lane, aim: Aim, records: Sequence[Record], *, begun: bool) -> None:
     """Refuse what must not be moved; *begun*: one that was cut short is being finished."""
-    if lane.worktree.is_there and not lane.worktree.is_ours:
-        where = printable(lane.worktree.path)
-        raise RollbackRefused(f"this is no worktree of this repository: {where}")
+    refuse_outright(lane, records)
     _refuse_branch(lane)
     _refuse_worktree(lane)
     if lane.worktree.locks and not begun:
@@ -98,6 +96,29 @@ def refuse(lane: Lane, aim: Aim, records: Sequence[Record], *, begun: bool) -> N
     is_fresh = lane.tip in (aim.sha, last_said(records, "base_sha"))
     if lane.is_merged and not is_fresh and not begun:
         _refuse_merged(lane)
+
+
+def refuse_outright(lane: Lane, records: Sequence[Record]) -> None:
+    """Refuse what is no lane's, whoever wrote the records, and whoever would trust them."""
+    where = printable(lane.worktree.path)
+    if lane.worktree.is_there and not lane.worktree.is_ours:
+        raise RollbackRefused(f"this is no worktree of this repository: {where}")
+    if lane.branch is not None and lane.branch in {lane.base, *_bases(records)}:
+        name = printable(lane.branch)
+        raise RollbackRefused(f"{name} is the base branch itself, which is never reset")
+    if lane.worktree.is_main:
+        raise RollbackRefused(f"{where} is the main checkout, which is no lane's")
+    if lane.elsewhere is not None:
+        name, at = printable(str(lane.branch)), printable(lane.elsewhere)
+        raise RollbackRefused(f"{name} is checked out elsewhere: {at}")
+
+
+def _bases(records: Sequence[Record]) -> set[str]:
+    """The branches that lanes start from and go to, by whatever name a record calls them."""
+    said = {text(each, name) for each in records for name in ("base_branch", "target_branch")}
+    names = {name for name in said if name is not None}
+    whole = {name.removeprefix("refs/").removeprefix("heads/") for name in names}
+    return names | whole | {name.removeprefix("remotes/").partition("/")[2] for name in whole}
 
 
 def _refuse_merged(lane: Lane) -> None:
@@ -111,16 +132,12 @@ def _refuse_branch(lane: Lane) -> None:
     if lane.branch is None:
         raise RollbackRefused("no checkpoint names the lane's branch, and none is checked out")
     name = printable(lane.branch)
-    if lane.branch == lane.base:
-        raise RollbackRefused(f"{name} is the base branch itself, which is never reset")
     if lane.tip is None:
         if lane.is_merged:
             _refuse_merged(lane)
         if not lane.has_begun:
             raise RollbackRefused("the lane has not begun: there is nothing to take back")
         raise RollbackRefused(f"the branch {name} is gone: nothing is left to be reset")
-    if lane.elsewhere is not None:
-        raise RollbackRefused(f"{name} is checked out elsewhere: {printable(lane.elsewhere)}")
 
 
 def _refuse_worktree(lane: Lane) -> None:
@@ -128,10 +145,6 @@ def _refuse_worktree(lane: Lane) -> None:
     if not tree.is_there:
         return
     where = printable(tree.path)
-    if tree.is_main and not lane.is_named:
-        raise RollbackRefused(
-            f"{where} is the main checkout, and no checkpoint says that the lane's branch is there"
-        )
     if tree.branch != lane.branch:
         at = printable(tree.branch) if tree.branch else "no branch"
         raise RollbackRefused(f"{where} is on {at}, not on {printable(str(lane.branch))}")

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from standfast.protocol.runners import Runner
 
 _LARGE = 1e300
+_SHORT = 12
+_SHOWN = {"worktree_path": "worktree", "branch": "branch", "base_sha": "beginning at"}
+_MOVING = ("run_id", "phase", "lane", "stage", "worktree_path", "branch", "base_branch",
+           "target_branch", "base_sha", "head_sha")  # fmt: skip
 _LINES = ("setup", "test", "pr", "pr_probe")
 
 
@@ -45,6 +49,32 @@ def of_lane(spec: Spec, root: str) -> str:
     below = spec.worktree.removeprefix(f"{root.rstrip('/')}/")
     said = {"lane": _plain(spec._replace(worktree=below))}
     return _digest(json.dumps(said, sort_keys=True))
+
+
+def of_records(records: Iterable[Mapping[str, object]], root: str) -> str:
+    """The fingerprint of what checkpoints would have moved, and where, however that stands."""
+    below = f"{root.rstrip('/')}/"
+    said = [[_moves(each, name).removeprefix(below) for name in _MOVING] for each in records]
+    return _digest(json.dumps({"checkpoints": sorted(said)}))
+
+
+def _moves(record: Mapping[str, object], name: str) -> str:
+    said = record.get(name)
+    return said if isinstance(said, str) else ""
+
+
+def of_checkpoints(
+    records: Sequence[Mapping[str, object]], lane: str, tip: str | None
+) -> list[Covered]:
+    """What such records would have moved, and where, each thing once, as it may be shown."""
+    now = f", now at {tip[:_SHORT]}" if tip else ", not there"
+    told = [
+        Covered(what, printable(said) + (now if what == "branch" else ""), (lane,))
+        for each in records
+        for name, what in (*_SHOWN.items(), ("head_sha", f"{_moves(each, 'stage')} at"))
+        if (said := _moves(each, name))
+    ]
+    return sorted(set(told))
 
 
 def of_address(address: str) -> str:

@@ -8,7 +8,6 @@ agent is still at work, and waits for it instead of beginning another.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +15,7 @@ from standfast import clock, disk
 from standfast.effects import launched
 from standfast.errors import StandfastError
 from standfast.files import outputs as files
-from standfast.journal import keeping, locks
+from standfast.journal import at_work, keeping, locks
 from standfast.journal import outputs as recorded
 from standfast.process import uninterrupted
 from standfast.process.running import end_all, new_mark
@@ -155,7 +154,7 @@ def is_idle(journal: Journal, path: str) -> bool:
 def _lock_file(journal: Journal, path: str) -> str:
     folder = os.path.join(journal.folder, launched.FOLDER)
     disk.make_folder(folder)
-    return os.path.join(folder, f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:32]}.lock")
+    return os.path.join(folder, f"{at_work.name_of(path)}.lock")
 
 
 def _lock(journal: Journal, path: str, wait_s: float, tell: Callable[[str], None]) -> int:

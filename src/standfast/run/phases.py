@@ -67,7 +67,7 @@ class Phases:
     def _status(self, phase: str) -> str | None:
         """The newest status of the phase's own records; rolled back is as if there were none."""
         if phase not in self._told:
-            found = recorded.latest(self._journal, self._run.run_id, phase, ids.NO_LANE)
+            found = recorded.latest_own(self._journal, self._run.run_id, phase, ids.NO_LANE)
             is_known = found is not None and found.status != cp.ROLLED_BACK
             self._told[phase] = f"{found.key.stage}/{found.status}" if is_known and found else None
         return self._told[phase]

@@ -29,7 +29,7 @@ from standfast.run import lanes, taking
 from standfast.run.vouching import refuse_place
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from standfast.git.snapshot import Snapshot
     from standfast.journal.author import Author
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from standfast.protocol.checkpoints import Record
     from standfast.protocol.lanes import Lane
     from standfast.protocol.rollback import Aim
+
+    Names = tuple[str, str, str]
 
 LOCK = "rollback.lock"
 
@@ -61,6 +63,14 @@ class Done(NamedTuple):
     left: tuple[str, ...] = ()  # files that changed meanwhile, and stayed
 
 
+class Foreign(NamedTuple):
+    """A lane of which the repository says where it is and what it goes back to."""
+
+    names: Names
+    lane: Lane
+    records: list[Record]
+
+
 class _Work(NamedTuple):
     """One rollback that may go on."""
 
@@ -81,12 +91,15 @@ def roll_back(
     author: Author,
     spare: Collection[str] = (),
     roots: Sequence[str] = (),
+    vouched: Callable[[Foreign], None] | None = None,
 ) -> Done:
     """Take the lane back; files of *spare* (absolute) stay where they are.
 
-    It works below *root*, or one of *roots*: what a record says may lead anywhere.
+    It works below *root*, or one of *roots*: what a record says may lead anywhere. Where the
+    repository says what is to be moved, *vouched* raises unless a person has said that it may be.
     """
     with _alone(journal), taking.taken(journal, taking.LANES, *asked[:3]):
+        _refuse_unvouched(journal, root, asked, roots, vouched)
         work = _decide(journal, root, asked, author, roots)
         with scratch.folder() as folder:
             taken = _snapshot(work, Path(folder))
@@ -117,13 +130,40 @@ def _alone(journal: Journal) -> Iterator[None]:
 # Look and decide.
 
 
+def _kept(journal: Journal, asked: Asked) -> list[Kept]:
+    """The records of the lane; what the repository says of one that was begun here is nothing."""
+    is_ours = lane_steps.find(journal, asked[:3]) is not None
+    kept = (recorded.own if is_ours else recorded.current)(journal, *asked[:3])
+    if not kept:
+        raise NoCheckpoint("there is no such checkpoint")
+    return kept
+
+
+def _refuse_unvouched(
+    journal: Journal,
+    root: str,
+    asked: Asked,
+    roots: Sequence[str],
+    vouched: Callable[[Foreign], None] | None,
+) -> None:
+    """Before anything is touched: what nobody may trust is refused first, and never asked about."""
+    kept = _kept(journal, asked)
+    if not any(each.is_foreign for each in kept):
+        return
+    records = [each.record for each in kept]
+    _refuse_foreign(journal, [root, *roots], last_said(records, "worktree_path") or root)
+    lane = lanes.look(root, asked[:3], records)
+    decided.refuse_outright(lane, records)
+    if vouched is None:
+        raise RollbackRefused("the repository says what would be moved, and nobody was asked")
+    vouched(Foreign(asked[:3], lane, records))
+
+
 def _decide(
     journal: Journal, root: str, asked: Asked, author: Author, roots: Sequence[str]
 ) -> _Work:
     names = asked[:3]
-    kept = recorded.current(journal, *names)
-    if not kept:
-        raise NoCheckpoint("there is no such checkpoint")
+    kept = _kept(journal, asked)
     records = [each.record for each in kept]
     _refuse_foreign(journal, [root, *roots], last_said(records, "worktree_path") or root)
     _refuse_half_merged(journal, names)

@@ -75,6 +75,17 @@ def _group(specs: Sequence[Spec]) -> str:
     return f"run/{specs[0].run_id}"
 
 
+def is_vouched(where: Where, run_id: str, mark: str) -> bool:
+    """Whether this user has said so of something in a run, by its fingerprint."""
+    return mark in trust.vouched(where.state_home, where.journal, f"run/{run_id}")
+
+
+def vouch_for(where: Where, run_id: str, mark: str, by: str) -> None:
+    """Remember that they have."""
+    at = clock.rfc3339(clock.now_us())
+    trust.vouch(where.state_home, where.journal, f"run/{run_id}", [mark], at=at, by=by)
+
+
 def as_kept(specs: Iterable[Spec]) -> list[Spec]:
     """Lanes as the journal will give them back: it keeps no secrets."""
     return [_kept(each) for each in specs]

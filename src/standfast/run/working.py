@@ -123,7 +123,7 @@ def leave(work: Work, name: str, number: int, facts: Mapping[str, str]) -> NoRet
 def checkpoint(work: Work, tx: Writing, stage: str, status: str, **said: Value) -> None:
     """Write one record of the protocol, whole."""
     spec = work.spec
-    before = recorded.latest(work.journal, *spec.names)
+    before = recorded.latest_own(work.journal, *spec.names)
     carried: Record = {}
     if before is not None and "base_sha" in before.record:
         carried["base_sha"] = before.record["base_sha"]

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.screen import Screen
 
 _KNOWN = 8
+FOREIGN = "From the repository: nobody here wrote this, and nothing is moved by it unasked."
+_MARK = "from the repository: "
+
+
+def foreign(found: Iterable[Kept]) -> list[str]:
+    """Which of them the repository says, by their numbers."""
+    return [kept.id for kept in found if kept.is_foreign]
 
 
 def rows(screen: Screen, found: Iterable[Kept]) -> str:
@@ -25,16 +32,23 @@ def rows(screen: Screen, found: Iterable[Kept]) -> str:
     return screen.table(
         [
             (kept.id, kept.key.run_id, kept.key.phase, kept.key.lane, kept.key.stage,
-             kept.status, clock.local_minute(kept.at), str(kept.record.get("notes") or ""))
+             kept.status, clock.local_minute(kept.at), _notes(kept))
             for kept in found
         ],
         ("strong", "", "", "", "", "strong", "dim"),
     )  # fmt: skip
 
 
-def whole(screen: Screen, record: Record, before: Sequence[Kept], log: Tail) -> str:
+def _notes(kept: Kept) -> str:
+    return (_MARK if kept.is_foreign else "") + str(kept.record.get("notes") or "")
+
+
+def whole(
+    screen: Screen, record: Record, before: Sequence[Kept], log: Tail, *, is_foreign: bool = False
+) -> str:
     """Every field; every write of this record so far; the end of the run log."""
-    parts = [screen.table([(name, _text(value)) for name, value in record.items()
+    parts = [FOREIGN] if is_foreign else []
+    parts += [screen.table([(name, _text(value)) for name, value in record.items()
                            if name not in rules.HINTS], ("dim",))]  # fmt: skip
     for title, some in (
         ("HISTORY", [(kept.id, kept.status, clock.local_minute(kept.at), kept.actor,

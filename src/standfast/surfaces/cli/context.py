@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from standfast import config, disk, xdg
 from standfast.errors import NotARepository, NothingFound, StandfastError
 from standfast.journal import lost, place
+from standfast.journal.author import Author
 from standfast.journal.opening import ID
 from standfast.journal.schema import ANY_DOCUMENT
 from standfast.journal.store import Journal
+from standfast.protocol.authorship import USER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,10 +66,20 @@ class Context:
         """The journal, opened when it is first asked something."""
         return Journal(self.place.folder, lock_timeout_s=self.config.lock_timeout_s)
 
-    @property
+    @cached_property
     def who(self) -> str:
-        """A command of a client's session is the agent's, not the user's."""
-        return "claude" if self.config.session and self.environ.get("CLAUDECODE") else "user"
+        """Who says what this call says: the agent whose command it is, else the user.
+
+        One that we began goes by its lane, whatever its variables say; a client's by its client.
+        """
+        from standfast.surfaces.cli import persons
+
+        return persons.agent(self) or USER
+
+    @property
+    def author(self) -> Author:
+        """The same, with the session and the part of the repository."""
+        return Author(self.who, session=self.config.session, subdir=self.place.subdir)
 
     def short(self, path: str) -> str:
         """A path as people say it: from the root of the repository where it is below that."""

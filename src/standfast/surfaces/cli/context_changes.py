@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import BadName, NothingFound
 from standfast.files import context_files, rewriting
-from standfast.journal.author import Author
 from standfast.protocol import context_migration, context_writing, ids
 from standfast.protocol.context_schema import FOLDER, SUFFIX
 from standfast.protocol.text import one_line, printable
@@ -44,7 +43,7 @@ def migrate(context: Context, file: str) -> int:
         return context_migration.migrate(text, role=role, now=now).encode()
 
     _begin(context)
-    done = rewriting.rewrite(context.journal, root, path, change, _author(context))
+    done = rewriting.rewrite(context.journal, root, path, change, context.author)
     return _tell(context, file, path, done)
 
 
@@ -62,7 +61,7 @@ def write(context: Context, name: str) -> int:
         return context_writing.compose(text, role=role, now=now, known=known).encode()
 
     root = context.place.root
-    done = rewriting.rewrite(context.journal, root, path, change, _author(context))
+    done = rewriting.rewrite(context.journal, root, path, change, context.author)
     return _tell(context, f"{root}/{path}", path, done, source)
 
 
@@ -71,13 +70,6 @@ def _begin(context: Context) -> None:
     context.may_write()
     with context.journal.writing():
         pass
-
-
-def _author(context: Context) -> Author:
-    """A command of a client's session is the agent's, not the user's."""
-    session = context.config.session
-    is_agent = session is not None and context.environ.get("CLAUDECODE")
-    return Author("claude" if is_agent else "user", session=session, subdir=context.place.subdir)
 
 
 class _Source(NamedTuple):

@@ -8,7 +8,6 @@ from standfast import clock
 from standfast.errors import BadName, IllegalMove, WrongUsage
 from standfast.files import context_files, roles, states_env
 from standfast.journal import lifecycles
-from standfast.journal.author import Author
 from standfast.protocol import ids, lifecycle, recovery
 from standfast.protocol.text import printable
 from standfast.surfaces.cli import context_told as told
@@ -44,13 +43,6 @@ def _role(context: Context, arguments: argparse.Namespace) -> _Role | None:
         raise BadName(f"HIVEMIND_ROLE: {error.problem}") from error
 
 
-def _author(context: Context) -> Author:
-    """A command of a client's session is the agent's, not the user's."""
-    is_agent = context.config.session and context.environ.get("CLAUDECODE")
-    actor = "claude" if is_agent else "user"
-    return Author(actor, session=context.config.session, subdir=context.place.subdir)
-
-
 def _look(context: Context, role: str) -> Seen:
     return roles.look(
         context.place.root,
@@ -70,7 +62,7 @@ def lifecycle_init(context: Context, arguments: argparse.Namespace) -> int:
         return told.refuse(context, None, [_NO_ROLE])
     context.may_write()
     with context.journal.writing() as tx:
-        began = lifecycles.begin(tx, role.name, arguments.action, _author(context))
+        began = lifecycles.begin(tx, role.name, arguments.action, context.author)
     found = began or lifecycles.of(context.journal, role.name)
     state = found.state if found else lifecycle.ACTIVE
     words = "begins" if began else "has a lifecycle already;"
@@ -124,7 +116,7 @@ def _refuse_out_of_cycle(context: Context, role: str) -> None:
 def _save(context: Context, seen: Seen, by: str) -> tuple[str, ...]:
     """Durable, kept, and only then called saved; a save that fails is recorded too."""
     context.may_write()
-    author = _author(context)
+    author = context.author
     if seen.passes and seen.data is not None:
         roles.make_durable(context.place.root, seen)
         context_files.adopt(context.journal, seen.role, seen.data, author)
@@ -220,7 +212,7 @@ def lifecycle_recover(context: Context, arguments: argparse.Namespace) -> int:
 def _activate(context: Context, role: str, by: str) -> tuple[str, ...]:
     context.may_write()
     with context.journal.writing() as tx:
-        return lifecycles.walk(tx, role, lifecycle.ACTIVE, by, _author(context))
+        return lifecycles.walk(tx, role, lifecycle.ACTIVE, by, context.author)
 
 
 # Recovering.

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from standfast.git import moved
 from standfast.journal import identity, lane_steps
-from standfast.journal.author import Author
 from standfast.journal.identity import home_of
 from standfast.lane_errors import RunElsewhere
 from standfast.surfaces.cli import persons
@@ -61,7 +60,7 @@ def mend(context: Context) -> tuple[str, ...]:
 def _acknowledge(context: Context, kind: str) -> tuple[str, ...]:
     lost = absent(context)
     if lost:
-        author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
+        author = context.author
         context.journal.abandon()  # opened to be read: whoever made it may not have finished
         context.journal.make()
         identity.acknowledge(context.journal, kind, author)

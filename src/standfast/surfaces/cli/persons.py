@@ -12,17 +12,38 @@ from standfast.protocol import ids
 if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
 
-# Set by coding agents for the commands that they run.
-_AGENTS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE")
-# By a hook, by `stage run`, and around every command that goes through the door of effects.
-_OURS = ("STANDFAST_SESSION", "STANDFAST_OUTPUT", "STANDFAST_EFFECT")
+# Set for the commands that agents run: by coding agents, by a hook of a client's, and by us. Whose
+# command one of ours is, its ancestors say.
+_AGENTS = {
+    "CLAUDECODE": "claude",
+    "CLAUDE_CODE_SESSION_ID": "claude",
+    "STANDFAST_SESSION": "claude",
+    "CODEX_SANDBOX": "codex",
+    "GEMINI_CLI": "gemini",
+    "OPENCODE": "opencode",
+    "STANDFAST_OUTPUT": lineage.UNNAMED,
+    "STANDFAST_EFFECT": lineage.UNNAMED,
+}
+
+
+def agent(context: Context) -> str | None:
+    """The agent whose command this is; None for a person's."""
+    told = (name for variable, name in _AGENTS.items() if context.environ.get(variable))
+    return lineage.agent(context.place.folder) or next(told, None)
 
 
 def refuse_agents(context: Context) -> None:
     """An agent that could let itself off would be no gate at all."""
-    is_told = any(context.environ.get(name) for name in (*_AGENTS, *_OURS))
+    is_told = any(context.environ.get(name) for name in _AGENTS)
     if is_told or lineage.is_an_agents():
         raise PersonOnly("an agent asks for what only a person may say")
+
+
+def decider(context: Context, by: str | None) -> str:
+    """Who decided, as given: an agent that we run decides in no name but its own."""
+    if by is None or lineage.is_an_agents():
+        return context.who
+    return ids.name(by, what="--by")
 
 
 def who(context: Context, by: str | None) -> str:

@@ -9,7 +9,6 @@ from standfast.errors import NothingFound, NotTheOrchestrator, UnsafePath
 from standfast.files import homes, resumption_files
 from standfast.files.context_files import below
 from standfast.journal import orchestrator, resumption
-from standfast.journal.author import Author
 from standfast.journal.following import follow
 from standfast.journal.place import OFF
 from standfast.protocol.text import one_line
@@ -17,6 +16,7 @@ from standfast.protocol.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from standfast.journal.author import Author
     from standfast.journal.resumption_folds import Document
     from standfast.journal.writing import Writing
     from standfast.protocol.resumption_triggers import Trigger
@@ -41,7 +41,7 @@ def file_of(context: Context, given: str | None) -> str:
 
 def author(context: Context) -> Author:
     """Who says it."""
-    return Author(context.who, session=context.config.session, subdir=context.place.subdir)
+    return context.author
 
 
 def known(context: Context, file: str) -> Document | None:

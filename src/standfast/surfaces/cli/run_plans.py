@@ -13,7 +13,6 @@ from standfast.errors import NotARepository, StandfastError, WrongUsage
 from standfast.files import homes
 from standfast.git import Git, branches
 from standfast.journal import runs as told
-from standfast.journal.author import Author
 from standfast.journal.runs import Run
 from standfast.lane_errors import LaneBlocked, NothingToStart, RunChanged
 from standfast.plan_errors import PlanUntrusted
@@ -56,7 +55,7 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
     _look_first(context, specs)
     trusting.began(context, specs, arguments.trust)
     made = _run(plan, run_id, specs[0].base, loaded)
-    author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
+    author = context.author
     context.may_write()
     with context.journal.writing() as tx:
         known = told.find(context.journal, run_id)  # another call may have come first

@@ -40,7 +40,7 @@ def roll_back(
         if len(names) == len(run.names):
             _stop(context, run)
         for name in reversed(names):
-            said, went = _one(context, (run.run_id, *name), to)
+            said, went = _one(context, (run.run_id, *name), to, given)
             stays = stays or not went
             if went and said != _NOT_BEGUN:
                 back.add(name[0])
@@ -63,19 +63,23 @@ def _stop(context: Context, run: Run) -> None:
             runs.tell(tx, run.run_id, runs.STOPPED, Author(context.who))
 
 
-def _one(context: Context, names: tuple[str, str, str], to: str | None) -> tuple[str, bool]:
+def _one(
+    context: Context, names: tuple[str, str, str], to: str | None, given: Sequence[str]
+) -> tuple[str, bool]:
     kept = recorded.current(context.journal, *names)
     if not kept:
         return _NOT_BEGUN, True
     root = homes.checkpoints_root(context.journal, context.place)
     face = os.path.join(root, context.config.checkpoints_file or homes.CHECKPOINTS_FILE)
     log = text(kept[-1].record, "log_path")
-    author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
+    author = context.author
     asked = rollback.Asked(*names, to=to)
     try:
         done = rollback.roll_back(context.journal, root, asked, author,
                                   {face, *([log] if log else [])},
-                                  context.config.worktree_roots)  # fmt: skip
+                                  context.config.worktree_roots,
+                                  lambda found: trusting.see_to_records(context, found, given)
+                                  )  # fmt: skip
     except StandfastError as refused:
         return f"stays: {refused.problem}", False
     refs = ", ".join(done.told.backups) if done.told else ""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from standfast.protocol.lane_spec import Spec
+    from standfast.run.rollback import Foreign
     from standfast.run.vouching import Unknown
     from standfast.surfaces.cli.context import Context
     from standfast.surfaces.cli.frame import Parser
@@ -103,6 +104,24 @@ def see_to_command(context: Context, key: str, given: Sequence[str]) -> None:
     spec = lane_steps.find(context.journal, names[:3])
     specs = [spec] if spec is not None else lane_steps.of_run(context.journal, names[0])
     see_to(context, specs, given, pushes=False)
+
+
+def see_to_records(context: Context, found: Foreign, given: Sequence[str]) -> None:
+    """Refuse to move by what the repository says, unless a person has read what and where."""
+    here, (run_id, *name) = where(context), found.names
+    mark = trusting.of_records(found.records, here.root)
+    if vouching.is_vouched(here, run_id, mark):
+        return
+    for each in trusting.of_checkpoints(found.records, "/".join(name), found.lane.tip):
+        speak(f"not moved: {each}", sys.stderr)
+    whose = f"the checkpoints of {'/'.join(found.names)} are the repository's"
+    if not _says_so(context, given, mark, f"{whose}. May its lane be moved by them?"):
+        raise RunUntrusted(
+            f"{whose}, and nobody has trusted them: their fingerprint is {mark}",
+            remedy="Read what would be moved, above. If it may, call this again in a terminal, or"
+            f" with `--trust {mark}`.",
+        )
+    vouching.vouch_for(here, run_id, mark, persons.who(context, None))
 
 
 def _show(new: Unknown) -> None:

@@ -11,8 +11,8 @@ from standfast.errors import NoCheckpoint, StandfastError, WrongUsage
 from standfast.files import homes, run_log
 from standfast.journal import checkpoints as recorded
 from standfast.journal import lane_steps
-from standfast.journal.author import Author
 from standfast.journal.following import follow
+from standfast.journal.identity import home_of
 from standfast.protocol import checkpoint_fields as fields
 from standfast.protocol import checkpoint_hints as hinted
 from standfast.protocol import checkpoints as rules
@@ -71,7 +71,7 @@ def _write(context: Context, arguments: argparse.Namespace) -> int:
     key = rules.key(given)
     context.may_write()
     face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
-    author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
+    author = context.author
     with context.journal.writing() as tx:
         record = _complete(context, given, key, face.root)
         fields.check(record)
@@ -88,7 +88,7 @@ def _write(context: Context, arguments: argparse.Namespace) -> int:
 
 def _complete(context: Context, given: Record, key: rules.Key, root: str) -> Record:
     """What the caller left out: as the lane's last record has it, else as it is here."""
-    before = recorded.latest(context.journal, key.run_id, key.phase, key.lane)
+    before = recorded.latest_own(context.journal, key.run_id, key.phase, key.lane)
     kept: Record = {}
     if before is not None:
         kept = {name: before.record[name] for name in _CARRIED if name in before.record}
@@ -115,7 +115,8 @@ def _list(context: Context, arguments: argparse.Namespace) -> int:
     found = _matching(context, arguments)
     if context.json:
         path = _face_path(context)
-        print(json_line({"path": path, "checkpoints": [kept.record for kept in found]}))
+        print(json_line({"path": path, "checkpoints": [kept.record for kept in found],
+                         "from_repository": shown.foreign(found)}))  # fmt: skip
     else:
         print(shown.rows(context.screen, found) or "No checkpoints yet.")
     return 0
@@ -160,9 +161,11 @@ def _show(context: Context, arguments: argparse.Namespace) -> int:
     if context.json:
         history = [each.record for each in before]
         print(json_line({"checkpoint": whole, "history": history, "log": log.entries,
-                         "torn": log.torn, "path": path, "prompt": prompt}))  # fmt: skip
+                         "torn": log.torn, "path": path, "prompt": prompt,
+                         "from_repository": kept.is_foreign}))  # fmt: skip
     else:
-        print(shown.whole(context.screen, whole, before, log))
+        told = shown.whole(context.screen, whole, before, log, is_foreign=kept.is_foreign)
+        print(told)
         print(f"\n{prompt}")
     return 0
 
@@ -185,11 +188,17 @@ def _log(context: Context, kept: Kept) -> run_log.Tail:
     try:
         is_ours = lane_steps.find(context.journal, kept.key[:3]) is not None
         key = run_log.key(context.place.folder) if is_ours else None
-        found = run_log.tail(path, _LOGGED, key)
+        found = run_log.tail_beneath(_allowed(context), path, _LOGGED, key)
         return found._replace(entries=tuple(map(run_log.unproved, found.entries)))
     except StandfastError as error:
         context.trouble.append(error)
         return run_log.Tail()
+
+
+def _allowed(context: Context) -> tuple[str, ...]:
+    """Where a log may lie that a record names: anybody may have written the record."""
+    place = context.place
+    return (_root(context), place.root, *([home_of(place.folder)] if place.in_git else []))
 
 
 def _root(context: Context) -> str:

@@ -35,7 +35,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         return _forget_run(context, found)
     meant = sessions.find(context.journal.query, ids.session_id(arguments.session))
     if not meant.forgotten:
-        context.journal.append("session.forgotten", {"session": meant.session})
+        context.journal.append("session.forgotten", {"session": meant.session}, context.author)
     words = f"Forgotten: session {meant.session[:8]}. What it recorded stays in the journal."
     print(json_line({"forgotten": meant.session}) if context.json else words)
     context.heal()

@@ -10,7 +10,6 @@ from standfast.errors import NoCheckpoint, NotARepository, WrongUsage
 from standfast.files import homes
 from standfast.journal import checkpoints as recorded
 from standfast.journal import lane_steps, rollbacks, runs
-from standfast.journal.author import Author
 from standfast.protocol import checkpoint_hints as hinted
 from standfast.protocol import checkpoints as rules
 from standfast.protocol import ids, lanes
@@ -145,9 +144,12 @@ def _explain(context: Context, names: tuple[str, str, str]) -> int:
     prompt = _prompt(context, kept[-1])
     if context.json:
         print(json_line({**_whole(context, kept[-1]), "from": start, "done": done,
-                         "found": found, "world": _as_dict(lane), "prompt": prompt}))  # fmt: skip
+                         "found": found, "world": _as_dict(lane), "prompt": prompt,
+                         "from_repository": shown.foreign(kept)}))  # fmt: skip
         return 0
     print(prompt)
+    if any(each.is_foreign for each in kept):
+        print(shown.FOREIGN)
     print(f"Resume starts from: {start}; done before it: {', '.join(done) or 'nothing'}")
     print("\n".join(found))
     _print_backups(lane.backups)
@@ -172,12 +174,14 @@ def _rollback(context: Context, names: tuple[str, str, str], arguments: argparse
     grounds.refuse_elsewhere(context, names[0], [names[1:]])
     context.may_write()
     trusting.see_to_command(context, "/".join(("lane", *names)), arguments.trust)
-    author = Author(context.who, session=context.config.session, subdir=context.place.subdir)
+    author = context.author
     log = lanes.text(last.record, "log_path")
     spare = {_face_path(context), *([log] if log else [])}
     asked = rollback.Asked(*names, to=arguments.to)
     done = rollback.roll_back(context.journal, _root(context), asked, author, spare,
-                              context.config.worktree_roots)  # fmt: skip
+                              context.config.worktree_roots,
+                              lambda found: trusting.see_to_records(context, found, arguments.trust)
+                              )  # fmt: skip
     now = _records(context, names)[-1]
     context.heal(checkpoints=True)
     if context.json:

@@ -37,7 +37,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         return _confirm(context, arguments)
     text = decisions.clean(_words(arguments.text))
     author = Author(
-        ids.name(arguments.by, what="--by") if arguments.by is not None else context.who,
+        persons.decider(context, arguments.by),
         run=ids.run_id(arguments.run) if arguments.run is not None else None,
         session=context.config.session,
         subdir=context.place.subdir,

@@ -28,7 +28,7 @@ def run(context: Context, _arguments: argparse.Namespace) -> int:
     disk.make_folder(context.place.folder)
     disk.replace(os.path.join(context.place.folder, OFF), b"hooks are off: standfast on\n")
     with suppress(StandfastError):  # it holds whatever state the journal is in
-        context.journal.append("hooks.off", {})
+        context.journal.append("hooks.off", {}, context.author)
     words = "Off here: nothing is recorded or said by hooks. On again: standfast on"
     print(json_line({"hooks": "off"}) if context.json else words)
     return 0

@@ -28,7 +28,7 @@ def run(context: Context, _arguments: argparse.Namespace) -> int:
         disk.forget(os.path.join(context.place.folder, OFF))
         disk.sync_folder(context.place.folder)
         with suppress(StandfastError):
-            context.journal.append("hooks.on", {})
+            context.journal.append("hooks.on", {}, context.author)
     words = "On here: hooks record work and brief the agent."
     print(json_line({"hooks": "on"}) if context.json else words)
     context.heal()
