@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import process
-from standfast.effects.folder import FOLDER, MARK, Folder, name_of
+from standfast.effects.folder import FOLDER, MARK, Folder
 from standfast.errors import JournalGone, NothingFound
 from standfast.process.workers import command_of
 from standfast.protocol import identity
@@ -81,5 +81,5 @@ def _nameless(journal: Journal, known: set[str]) -> Iterator[TakenAway]:
         known.add(mark)
         key = "/".join(["lane", *(environ.get(name, "?") for name in _NAMES)])
         since = os.stat(f"/proc/{pid}").st_mtime_ns // 1000
-        path = os.path.join(folders, name_of(mark))
-        yield TakenAway(key, since, tuple(command_of(pid).split(" ")), Marked(path, mark))
+        argv = tuple(command_of(pid).split(" "))
+        yield TakenAway(key, since, argv, Marked(os.path.join(folders, mark), mark))
