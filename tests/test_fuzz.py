@@ -120,7 +120,6 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "process/workers.py:command_of",
         "effects/lineage.py:is_an_agents",
         "git/special.py:_opening",
-        "git/__init__.py:Git._listed_in",
         "effects/door.py:_refuse_hopeless",
         "process/workers.py:called_with",
         "git/__init__.py:Git._one_line",
