@@ -119,6 +119,8 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "process/lineage.py:_words",
         "process/workers.py:command_of",
         "effects/lineage.py:is_an_agents",
+        "effects/lineage.py:_first_line",
+        "process/workers.py:read_above",
         "git/special.py:_opening",
         "effects/door.py:_refuse_hopeless",
         "process/workers.py:called_with",
