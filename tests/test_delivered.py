@@ -6,6 +6,7 @@ acted on until they say so, here.
 """
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -298,22 +299,65 @@ def test_push_goes_where_it_was_when_the_lane_was_begun(world: Path, tmp_path: P
 
 TRUSTS = """\
 unset $(env | grep -o '^STANDFAST_[A-Z_]*'); exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
-setsid env -i PATH="$PATH" HOME="$HOME" XDG_STATE_HOME={state} \
-  {python} -m standfast -C {repo} plan trust {plan} --yes > {said} 2>&1; true"""
+exec 1>&- 2>&-; exec > {said} 2>&1
+{how} env -i PATH="$PATH" HOME="$HOME" XDG_STATE_HOME={state} {python} -m standfast -C {repo} \
+  plan trust {plan} --yes{end}; true"""
+HIDDEN = {
+    "session": ("setsid", ""),
+    "processes": ("unshare -Upf -r --mount-proc", ""),
+    "processes, old /proc": ("unshare -Upf -r", ""),
+    "no /proc": ("unshare -Urm sh -c 'mount -t tmpfs none /proc &&", "'"),
+    "one of /proc": ("unshare -Urm sh -c 'mount -t tmpfs none /proc/$PPID &&", "'"),
+}
 
 
-def test_agent_that_drops_its_variables_cannot_trust(world: Path, tmp_path: Path) -> None:
+def may_unshare() -> bool:
+    if shutil.which("unshare") is None:
+        return False
+    tried = ["unshare", "-Upf", "-r", "--mount-proc", "true"]
+    return subprocess.run(tried, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("way", HIDDEN)
+def test_agent_that_hides_who_it_is_cannot_trust(world: Path, tmp_path: Path, way: str) -> None:
+    if way != "session" and not may_unshare():
+        pytest.skip("this system gives nobody namespaces of their own")
     made = night(tmp_path / "receiver")
     evil = made.plan("run: evil\ntest: x\nlanes: {one: x}\n", "evil.yaml", trusted=False)
-    said = made.top / "said"
+    said, (how, end) = made.top / "said", HIDDEN[way]
     made.agent(TRUSTS.format(state=made.top / "state", python=sys.executable, repo=made.repo,
-                             plan=evil, said=said))  # fmt: skip
+                             plan=evil, said=said, how=how, end=end))  # fmt: skip
 
     done = made.call("run", made.plan("run: night\nlanes: {one: x}\n"))
 
     assert done.returncode == 0, done.stderr
     assert "SF118" in said.read_text(encoding="utf-8")
     assert made.call("run", evil).returncode == 111
+
+
+def test_person_in_a_container_may_trust(world: Path, tmp_path: Path) -> None:
+    """Where nothing is at work, and where what is at work is there with them."""
+    if not may_unshare():
+        pytest.skip("this system gives nobody namespaces of their own")
+    made = night(tmp_path / "receiver")
+    made.agent(f"touch '{made.top}/begun'; until test -e '{made.top}/go'; do sleep 0.02; done")
+    first = made.plan("run: night\nlanes: {one: x}\n")
+    others = [made.plan(f"run: {name}\ntest: x\nlanes: {{one: x}}\n", f"{name}.yaml", trusted=False)
+              for name in ("before", "under")]  # fmt: skip
+    call = f"{sys.executable} -m standfast -C '{made.repo}'"
+    script = (
+        f"{call} plan trust {others[0]} --yes || exit 3; {call} run {first} & "
+        f"until test -e '{made.top}/begun'; do sleep 0.02; done; "
+        f"{call} plan trust {others[1]} --yes || exit 4; touch '{made.top}/go'; wait $!"
+    )
+
+    done = subprocess.run(
+        ["unshare", "-Upf", "-r", "--mount-proc", "--kill-child", "sh", "-c", script],
+        cwd=made.repo, env={**os.environ, **made.environ}, capture_output=True, text=True,
+        check=False, timeout=120,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 # Files that are kept from the journal.

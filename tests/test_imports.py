@@ -1,6 +1,7 @@
 """What a repository calls `json.py` or `standfast/` is imported by no command of ours."""
 
 import os
+import py_compile
 import site
 import subprocess
 import sys
@@ -26,8 +27,8 @@ def planted(repo: Path) -> Path:
     return repo
 
 
-def call(where: Path, path: str, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONPATH": path}
+def call(where: Path, path: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": path, **more}
     return subprocess.run(
         words, cwd=where, env=env, capture_output=True, encoding="utf-8", check=False
     )
@@ -58,6 +59,61 @@ def test_module_imports_nothing_beside_the_caller(planted: Path) -> None:
 
     assert not (planted / "imported").exists()
     assert done.returncode == 0, done.stderr
+
+
+def compiled(repo: Path, name: str, prefix: Path) -> None:
+    """What Python takes for a module of ours that it has compiled, without another look."""
+    source = Path(package).parent / name
+    evil = repo / "evil.py"
+    line = f"open({str(repo / 'imported')!r}, 'a').write(__name__)\n"
+    evil.write_text(f"{source.read_text(encoding='utf-8')}\n{line}", encoding="utf-8")
+    tag = sys.implementation.cache_tag
+    there = prefix / source.parent.relative_to("/") / f"{source.stem}.{tag}.pyc"
+    there.parent.mkdir(parents=True, exist_ok=True)
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    py_compile.compile(str(evil), str(there), str(source), invalidation_mode=mode)
+
+
+@pytest.mark.req("SEC-03")
+@pytest.mark.parametrize("prefix", [".", "{}", "x"])
+@pytest.mark.parametrize("how", [(str(SCRIPT),), ("-m", "standfast")])
+def test_nothing_compiled_is_taken_from_where_a_variable_says(
+    repo: Path, prefix: str, how: tuple[str, ...]
+) -> None:
+    told = prefix.format(repo)
+    for name in ("config.py", "errors.py", "surfaces/cli/frame.py"):
+        compiled(repo, name, repo / told)
+
+    done = call(repo, "", sys.executable, *how, "note", "words", PYTHONPYCACHEPREFIX=told)
+
+    assert not (repo / "imported").exists()
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.req("SEC-03")
+def test_no_package_is_taken_from_a_users_folder_that_depends_on_where_we_are(
+    planted: Path,
+) -> None:
+    """Only where Python has such folders: a virtual environment has none."""
+    whole = Path(sys.base_prefix) / "bin" / "python3"
+    shown = subprocess.run(
+        [whole, "-c", "import site; print(site.getusersitepackages())"],
+        cwd=planted, env={**os.environ, "PYTHONUSERBASE": "."}, capture_output=True, check=True,
+        encoding="utf-8",
+    )  # fmt: skip
+    there = planted / shown.stdout.strip()
+    there.mkdir(parents=True)
+    for name in ("apsw", "rich", "yaml"):
+        (there / f"{name}.py").write_text((planted / "json.py").read_text("utf-8"), "utf-8")
+    ours = os.pathsep.join((*site.getsitepackages(), str(Path(package).parent.parent)))
+    line = (
+        "import sys; sys.path += sys.argv.pop().split(':'); "
+        "from standfast.surfaces.cli import main; sys.exit(main(['note', 'words']))"
+    )
+
+    call(planted, "/nowhere", str(whole), "-P", "-c", line, ours, PYTHONUSERBASE=".")
+
+    assert not (planted / "imported").exists()
 
 
 @pytest.mark.req("SEC-03")

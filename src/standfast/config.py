@@ -118,6 +118,8 @@ def _switch(value: object) -> bool:
 def _program(value: object) -> str:
     if not isinstance(value, str) or not value or "\0" in value:
         raise ValueError("is not the name or path of a program")
+    if "/" in value and not os.path.isabs(value):
+        raise ValueError("is a path that depends on where we are: a repository may be there")
     return value
 
 
@@ -323,6 +325,16 @@ def without_files(environ: Mapping[str, str]) -> Config:
         config_path=_absolute(environ.get(_CONFIG_PATH)),
         config_home=os.path.join(xdg.base(environ, "XDG_CONFIG_HOME", ".config"), "standfast"),
     )
+
+
+def refuse_relative_homes(environ: Mapping[str, str]) -> None:
+    """For commands: a repository would bring the user's settings, trust and keys. Hooks go on."""
+    for name in xdg.relative(environ):
+        raise BadConfig(
+            "a relative path would be a folder of whatever repository we are in",
+            file=name,
+            remedy=f"Set {name} to a whole path, from `/` on, or unset it.",
+        )
 
 
 def refuse_relative_config_path(environ: Mapping[str, str]) -> None:

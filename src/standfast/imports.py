@@ -1,7 +1,8 @@
-"""Where modules come from: nothing that PYTHONPATH names or that lies in the current directory.
+"""Where modules come from: nothing that Python's variables name or that lies where we are called.
 
 An empty PYTHONPATH entry, a relative one and `python -m` all put a folder of the repository before
-the standard library. The environment stays as it is: a user's own programs may need it.
+the standard library; PYTHONPYCACHEPREFIX has compiled modules taken from it, and a relative
+PYTHONUSERBASE whole packages. The environment stays as it is: a user's own programs may need it.
 """
 
 import os
@@ -12,11 +13,15 @@ def keep_to_ours() -> None:
     """Forget those folders; called before anything else is imported."""
     if sys.flags.isolated:
         return
+    if "PYTHONPYCACHEPREFIX" in os.environ and not sys.flags.ignore_environment:
+        sys.pycache_prefix = None
     named = os.environ.get("PYTHONPATH")
     foreign = set() if named is None else set(map(os.path.abspath, named.split(os.pathsep)))
     if not sys.flags.safe_path and "-m" in sys.orig_argv:
         foreign.add(os.getcwd() if sys.path[:1] == [""] else os.path.abspath(sys.path[0]))
     if "site" in sys.modules:  # where packages are installed is ours, whoever names it once more
         foreign -= set(sys.modules["site"].getsitepackages())
+    if not os.path.isabs(os.environ.get("PYTHONUSERBASE") or "/") and "site" in sys.modules:
+        foreign.add(os.path.abspath(sys.modules["site"].getusersitepackages()))
     if foreign:
         sys.path[:] = [each for each in sys.path if os.path.abspath(each) not in foreign]

@@ -29,6 +29,8 @@ from standfast.git.saying import clean, entries, failure, names
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from standfast.git.pushing import Setting
+
 __all__ = ["Git", "checked_ref", "durable_paths", "entries", "names"]
 
 _INCLUDES_LIMIT = 64
@@ -86,39 +88,11 @@ class Git:
         found = os.fsdecode(done.stdout).split("\n")[:-1] if done.status == 0 else []
         return tuple(pushing.resolved(each, str(self.directory)) for each in found)
 
-    def push(
-        self, remote: str, commit: str, ref: str, instead_of: str, *, to: Sequence[str]
-    ) -> None:
-        """Have *ref* of another repository at a commit, by the user's own keys (pushing.py).
-
-        It must be where it was: at *instead_of*, or nowhere if that is empty. *to*: the addresses
-        that the remote must have.
-        """
-        settings = {**self._settings(), **pushing.SETTINGS}
-        pushing.refuse_program(remote, settings)
-        found = self.push_addresses(remote)
-        pushing.refuse_other(found, to, remote)
-        pushing.refuse_inside(found, str(self.directory), str(self.common_directory()))
-        lease = f"--force-with-lease={checked_ref(ref)}:{instead_of}"
-        what = (checked_ref(remote), f"{commit}:{ref}")
-        argv = ("push", *pushing.OPTIONS, lease, "--end-of-options", *what)
-        own = pushing.trusted(pair for scope in pushing.SCOPES for pair in self._listed_in(scope))
-        env = armour.surroundings(os.environ, settings, may_lock=True, trusted=own)
-        done = process.run(
-            (self.program, *argv),
-            cwd=self.directory,
-            env={**env, **pushing.variables(os.environ)},
-            timeout_s=min(pushing.PATIENCE_S, self.timeout_s or math.inf),
-            slow=partial(self._slow, "push"),
-        )
-        self._checked(done)
-
-    def _listed_in(self, scope: str) -> Iterator[tuple[str, str]]:
-        """The settings of one scope; there may be no file for it."""
-        done = self._run(("config", "--list", "-z", scope), armour.FIXED, may_lock=False)
-        for entry in os.fsdecode(done.stdout).split("\0")[:-1] if done.status == 0 else []:
-            key, _, value = entry.partition("\n")
-            yield key, value
+    def configuration(self) -> list[Setting]:
+        """Every setting that holds here, with its scope and the file that it is in."""
+        asked = ("config", "--list", "-z", "--show-scope", "--show-origin")
+        done = self._checked(self._run(asked, armour.FIXED, may_lock=False))
+        return pushing.read_settings(done.stdout)
 
     def environment(self) -> dict[str, str]:
         """The armour for a program that calls git itself: its variables, and nothing else."""

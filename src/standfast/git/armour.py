@@ -227,9 +227,12 @@ def surroundings(
     given: Mapping[str, str] = MappingProxyType({}),
     *,
     may_lock: bool,
-    trusted: Sequence[tuple[str, str]] = (),
+    first: Sequence[tuple[str, str]] = (),
 ) -> dict[str, str]:
-    """Build git's environment: *own* without what steers git, plus the armour and what is GIVEN."""
+    """Build git's environment: *own* without what steers git, plus the armour and what is GIVEN.
+
+    Of the settings those in *first* come before the others, which win.
+    """
     kept = {
         name: value
         for name, value in own.items()
@@ -240,7 +243,7 @@ def surroundings(
     kept["PATH"] = _absolute_only(own.get("PATH", os.defpath))
     if not may_lock:
         kept["GIT_OPTIONAL_LOCKS"] = "0"
-    pairs = [*settings.items(), *trusted]
+    pairs = [*first, *settings.items()]
     for number, (key, value) in enumerate(pairs):
         kept[f"GIT_CONFIG_KEY_{number}"] = key
         kept[f"GIT_CONFIG_VALUE_{number}"] = value

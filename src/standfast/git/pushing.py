@@ -1,59 +1,99 @@
-"""What a push needs that nothing else does: a way out, and the user's own keys.
+"""Where a push goes, and what of a configuration counts for the way there: decided, not done.
 
-Programs that a repository's configuration names stay off. How to reach another machine, and who
-one is there, are taken from the user's own and the system's configuration, never from the
-repository's. Only transports that start no program of the repository's choice are allowed.
+An address is the repository's word. It is trusted as git would open it: a path of this machine is
+the very git directory whose hooks would be run. The way there is the user's own and the system's
+word alone (outgoing.py).
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence  # noqa: TC003  # the tables' types are documentation
-from types import MappingProxyType
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from standfast.errors import GitFailed
+from standfast.git.opened import common, opened
 from standfast.lane_errors import PushRefused
-from standfast.protocol.text import printable
+from standfast.protocol.text import a_few, printable
 
-PATIENCE_S = 600.0
-SCOPES = ("--system", "--global")
-SETTINGS: Mapping[str, str] = MappingProxyType({"core.sshCommand": "ssh"})
-_TRUSTED = ("core.sshcommand", "core.askpass", "credential.helper", "credential.username")
+OWN = frozenset({"system", "global"})  # the scopes of settings that no repository has a word in
+_NEUTRAL = ("GIT_ASKPASS", "GIT_PROXY_COMMAND", "SSH_ASKPASS")  # switched off by the armour
 _VARIABLES = ("GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "SSH_ASKPASS")
 _PROTOCOLS = "file:git:http:https:ssh"
+_FIXED_OFF = frozenset({"core.askPass", "core.sshCommand", "credential.helper"})
+_WAYS = frozenset({"credential", "http", "https", "protocol", "ssh"})
+_WAY = frozenset({"core.askpass", "core.gitproxy", "core.sshcommand"})
+_FILE = "file://"
+
+OPTIONS = ("--quiet", "--atomic", "--no-verify", "--no-signed", "--no-follow-tags")
 
 
-# Of several settings for the other side's program git takes the first: only an option wins.
-OPTIONS = (
-    *("--quiet", "--atomic", "--no-verify", "--no-signed"),
-    "--receive-pack=git-receive-pack",
-)
+class Setting(NamedTuple):
+    """One setting, as git lists it."""
+
+    scope: str
+    origin: str
+    key: str
+    value: str
 
 
-def refuse_program(remote: str, settings: Mapping[str, str]) -> None:
+def read_settings(said: bytes) -> list[Setting]:
+    """Take apart what `git config --list -z --show-scope --show-origin` prints."""
+    fields = os.fsdecode(said).split("\0")[:-1]
+    rows = zip(fields[::3], fields[1::3], fields[2::3], strict=False)
+    return [
+        Setting(scope, origin, *entry.partition("\n")[::2])  # a switch has no value
+        for scope, origin, entry in rows
+    ]
+
+
+def own_files(listed: Iterable[Setting]) -> list[str]:
+    """The files of the user's own settings that hold here, in their order."""
+    origins = [each.origin for each in listed if each.scope in OWN]
+    return [*dict.fromkeys(files_of(origins))]
+
+
+def files_of(origins: Iterable[str]) -> list[str]:
+    """Those of these origins that are files, by their whole path."""
+    named = (each.partition(":") for each in origins)
+    return [path for kind, _, path in named if kind == "file" and os.path.isabs(path)]
+
+
+def passed_over(listed: Iterable[Setting]) -> str:
+    """The words of a repository about the way out, which were not heeded: for who misses them."""
+    found = dict.fromkeys(each.key for each in listed if each.scope not in OWN and _is_way(each))
+    return f"; not used, as the repository itself says it: {a_few([*found])}" if found else ""
+
+
+def _is_way(setting: Setting) -> bool:
+    return setting.scope in {"local", "worktree"} and (
+        setting.key.partition(".")[0] in _WAYS or setting.key in _WAY
+    )
+
+
+def refuse_program(remote: str, listed: Iterable[Setting]) -> None:
     """A remote that is reached by a program which the repository names is not reached at all."""
-    if f"remote.{remote}.vcs" in settings:
+    if any(each.key == f"remote.{remote}.vcs" for each in listed):
         raise GitFailed(f"the remote {remote} asks for a program of its own")
 
 
-def trusted(listed: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """What the user's own configuration says of keys and the way there, in its order."""
-    found = []
-    for key, value in listed:
-        section, _, rest = key.partition(".")
-        if f"{section}.{rest.rpartition('.')[2]}" in _TRUSTED:
-            found.append((key, value))
-    return found
+def settings(fixed: Mapping[str, str], name: str, address: str) -> dict[str, str]:
+    """What holds whatever the user's settings say: no hooks, and one address under a new *name*.
+
+    Git puts one address in another's place once. What is replaced is a name that nobody knows, so
+    that nothing else can be put in the place of the address.
+    """
+    kept = {key: value for key, value in fixed.items() if key not in _FIXED_OFF}
+    there = {f"remote.{name}.{which}": name for which in ("url", "pushurl")}
+    return {**kept, **there, f"url.{address}.insteadOf": name}
 
 
-def variables(own: Mapping[str, str]) -> dict[str, str]:
-    """Which transports there are, and what the user's environment says of keys."""
-    kept = {name: own[name] for name in _VARIABLES if name in own}
+def variables(own: Mapping[str, str], armoured: Mapping[str, str]) -> dict[str, str]:
+    """The armour with a way out: which transports there are, and the user's own words of keys."""
+    kept = {name: value for name, value in armoured.items() if name not in _NEUTRAL}
+    kept |= {name: own[name] for name in _VARIABLES if name in own}
     return {**kept, "GIT_ALLOW_PROTOCOL": _PROTOCOLS}
-
-
-_FILE = "file://"
 
 
 def is_local(address: str) -> bool:
@@ -63,35 +103,72 @@ def is_local(address: str) -> bool:
 
 
 def resolved(address: str, directory: str) -> str:
-    """An address as it is trusted: a path of this machine whole, with no link on the way."""
+    """An address as it is trusted: of a path of this machine, the git directory that is meant."""
     if not is_local(address):
         return _shown_as_it_is(address)
-    path = address
-    if address.startswith(_FILE):
-        path = os.fsdecode(unquote_to_bytes(os.fsencode(address.removeprefix(_FILE))))
-        if not path.startswith("/"):
-            raise PushRefused(f"`{printable(address)}` is no path that can be looked at")
-    return os.path.realpath(os.path.join(directory, _shown_as_it_is(path)))
+    path = _path_of(address)
+    if path.startswith("~"):  # as git does it where the path is opened
+        path = os.path.expanduser(path)
+    if path.startswith("~"):
+        raise _unlookable(address)
+    whole = os.path.join(directory, _shown_as_it_is(path))
+    found = opened(whole)
+    if found is None:
+        return os.path.realpath(whole)  # it may be there when it is needed
+    if opened(found) != found:
+        raise _unlookable(found)
+    return _shown_as_it_is(found)
+
+
+def _path_of(address: str) -> str:
+    if not address.startswith(_FILE):
+        return address
+    path = os.fsdecode(unquote_to_bytes(os.fsencode(address.removeprefix(_FILE))))
+    if not path.startswith("/"):
+        raise _unlookable(address)
+    return path
 
 
 def _shown_as_it_is(address: str) -> str:
     """What a person is shown must be what git takes."""
     if not address.isprintable():
-        raise PushRefused(f"`{printable(address)}` is no address that can be looked at")
+        raise _unlookable(address)
     return address
+
+
+def _unlookable(address: str) -> PushRefused:
+    return PushRefused(f"`{printable(address)}` is no address that can be looked at")
 
 
 def refuse_inside(addresses: Sequence[str], *folders: str) -> None:
     """A repository that lies in this one came with it, and so did its hooks."""
-    tops = [os.path.realpath(each) for each in folders]
+    tops = {found for each in folders if (found := _identity(each)) is not None}
     for address in filter(is_local, addresses):
-        for top in tops:
-            if address == top or address.startswith(f"{top.rstrip('/')}/"):
+        for real in dict.fromkeys((address, common(address))):
+            if any(_identity(each) in tops for each in _upwards(real)):
                 raise PushRefused(
-                    f"the branch would be pushed to {printable(address)}, inside this repository:"
+                    f"the branch would be pushed to {printable(real)}, inside this repository:"
                     " its hooks would be run",
                     remedy="Push to a repository elsewhere: see `git remote --verbose`.",
                 )
+
+
+def _upwards(path: str) -> Iterable[str]:
+    """A path and all that it lies in; what a folder is, not what it is called, is compared."""
+    while True:
+        yield path
+        above = os.path.dirname(path)
+        if above == path:
+            return
+        path = above
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def refuse_other(found: Sequence[str], wanted: Sequence[str], remote: str) -> None:
@@ -102,3 +179,9 @@ def refuse_other(found: Sequence[str], wanted: Sequence[str], remote: str) -> No
     if tuple(found) != tuple(wanted):
         now, was = ", ".join(map(printable, found)), ", ".join(map(printable, wanted))
         raise PushRefused(f"the branch would be pushed to {now}, and {was or 'nothing'} is trusted")
+
+
+def refuse_absent(address: str) -> None:
+    """A path that leads to nothing yet might lead anywhere when git looks."""
+    if is_local(address) and opened(address) != address:
+        raise PushRefused(f"there is no repository at {printable(address)}")

@@ -7,14 +7,17 @@ what those who did were started with.
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.process.identity import PROC
-from standfast.process.workers import line
+from standfast.process.workers import line, read_above
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
+
+_PROC_ROOT = 1  # the number of its folder in the system's own file system of processes
 
 
 class Trace(NamedTuple):
@@ -35,6 +38,30 @@ def traces(argument: str, variables: Collection[str]) -> Iterator[Trace]:
             each.partition("=")[2] for each in _words(pid, "environ") if each.startswith(marks)
         ]
         yield Trace(tuple(said), tuple(found), tuple(_open_files(pid)))
+
+
+def is_shown() -> bool:
+    """Whether the system shows this process and those that began it, as far as they are ours.
+
+    Who has mounts of its own can lay something over /proc, or over one process there.
+    """
+    if sys.platform != "linux":
+        return True  # there is no such thing to look at, nor to hide
+    try:
+        own = os.readlink(PROC / "self") == str(os.getpid()) and PROC.stat().st_ino == _PROC_ROOT
+    except OSError:
+        return False
+    top = line()[-1]
+    return own and (read_above(top) == 0 or not _is_ours(top))
+
+
+def _is_ours(pid: int) -> bool:
+    """Whether we may signal it: then we may see it as well."""
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
 
 
 def _words(pid: int, name: str) -> list[str]:

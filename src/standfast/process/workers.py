@@ -151,11 +151,16 @@ def line() -> list[int]:
     found, pid = [], os.getpid()
     while pid > 0 and pid not in found:
         found.append(pid)
-        try:
-            pid = read_parent(text_of(PROC / str(pid) / "stat"))
-        except OSError:
-            break
+        pid = read_above(pid) or 0
     return found
+
+
+def read_above(pid: int) -> int | None:
+    """Who began a process: 0 is nobody in this namespace, None is not known."""
+    try:
+        return read_parent(text_of(PROC / str(pid) / "stat"))
+    except OSError:
+        return None
 
 
 def descendants() -> list[int]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from standfast import process
 from standfast.effects.settling import Effect
 from standfast.errors import GitFailed, StandfastError
+from standfast.git import outgoing
 from standfast.git.armour import without_repository
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import LaneFailed
@@ -118,11 +119,11 @@ def _push(work: Work, lane: Standing, number: int, head: str) -> None:
     before = known.facts.get("head", "") if known is not None else ""
     try:
         try:
-            work.git.push(REMOTE, head, ref, "", to=work.push_to)
+            outgoing.push(work.git, REMOTE, head, ref, "", to=work.push_to)
         except GitFailed:
             if not before:
                 raise
-            work.git.push(REMOTE, head, ref, before, to=work.push_to)
+            outgoing.push(work.git, REMOTE, head, ref, before, to=work.push_to)
     except StandfastError as error:
         line = f"git push {REMOTE} {head}:{ref}"
         _fail(work, number, head, line, f"the branch could not be pushed: {error.problem}")

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock
-from standfast.git import pushing
+from standfast.git import outgoing, pushing
 from standfast.lane_errors import WorktreeElsewhere
 from standfast.protocol import lane_spec, trusting
 from standfast.redact import redact_value
@@ -117,7 +117,7 @@ def addresses(git: Git, specs: Iterable[Spec]) -> tuple[str, ...]:
     if not any(map(trusting.pushes, specs)):
         return ()
     found = git.push_addresses(REMOTE)
-    pushing.refuse_inside(found, str(git.directory), str(git.common_directory()))
+    outgoing.refuse_inside(git, found)
     return found
 
 

@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from standfast import process
+from standfast import process, xdg
 from standfast.errors import StandfastError
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ def told(output: bytes) -> Version | None:
 def _programs(environ: Mapping[str, str]) -> Iterator[str]:
     with suppress(StandfastError):
         yield process.find_program(PROGRAM, environ.get("PATH"))
-    home = environ.get("HOME") or os.path.expanduser("~")
     for relative in ELSEWHERE:
-        path = os.path.join(home, relative)
+        path = os.path.join(xdg.home(environ), relative)
         if os.access(path, os.X_OK):
             yield path

@@ -103,9 +103,11 @@ def run(arguments: Sequence[str]) -> int:
     if options.help or options.command is None:
         print(help_text(), end="")
         return 0
-    from standfast.surfaces.cli.context import Context  # --help needs none of it
+    from standfast.config import refuse_relative_homes  # --help needs none of it
+    from standfast.surfaces.cli.context import Context
     from standfast.surfaces.cli.screen import Screen
 
+    refuse_relative_homes(os.environ)
     parser, verb = load(options.command)
     parsed = parser.parse_args(getattr(verb, "rewrite", list)(rest))
     context = Context(

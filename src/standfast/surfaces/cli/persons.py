@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from standfast.effects import lineage
+from standfast.effects import hidden, lineage
 from standfast.errors import PersonOnly
 from standfast.protocol import ids
 
@@ -37,6 +37,13 @@ def refuse_agents(context: Context) -> None:
     is_told = any(context.environ.get(name) for name in _AGENTS)
     if is_told or lineage.is_an_agents():
         raise PersonOnly("an agent asks for what only a person may say")
+    if hidden.may_be_hidden(context.place.folder):
+        raise PersonOnly(
+            "a command of this repository is at work where it cannot be seen from here: whether an"
+            " agent asks for what only a person may say cannot be told",
+            remedy="Say it where that was begun, outside of containers, or when it has ended: see"
+            " `standfast ps`.",
+        )
 
 
 def decider(context: Context, by: str | None) -> str:

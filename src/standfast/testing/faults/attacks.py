@@ -91,6 +91,35 @@ def pushed(world: World) -> Iterator[str]:
         yield "wrong a push ran a hook that lies in the repository"
 
 
+def beside(world: World) -> Iterator[str]:
+    """A path that is nothing, and beside it the name that git tries next: it leads in here."""
+    lane_scenes.fill(world)
+    ran, vendor = os.path.join(world.home, "ran"), os.path.join(world.repo, "vendor.git")
+    git(world, "init", "-q", "--bare", vendor)
+    hook = os.path.join(vendor, "hooks", "pre-receive")
+    write(hook, f"#!/bin/sh\ntouch '{ran}'\n")
+    os.chmod(hook, 0o755)
+    os.symlink(vendor, os.path.join(world.root, "team.git"))
+    git(world, "remote", "add", "origin", os.path.join(world.root, "team"))
+    _lane(world, "--runner", "touch made", "--merge", "pr")
+    if os.path.exists(ran):
+        yield "wrong a push ran a hook of the repository by another name"
+
+
+def way_out(world: World) -> Iterator[str]:
+    """The repository has a word in how its branch is pushed."""
+    lane_scenes.fill(world)
+    there = os.path.join(world.root, "team.git")
+    git(world, "init", "-q", "--bare", there)
+    git(world, "remote", "add", "origin", there)
+    git(world, "config", "push.pushOption", "planted")  # this machine takes none: git gives up
+    asked = _lane(world, "--runner", "touch made", "--merge", "pr").err
+    mark = asked.partition("--trust ")[2][:64]
+    _lane(world, "--runner", "touch made", "--merge", "pr", "--trust", mark)
+    if not git(world, "--git-dir", there, "for-each-ref"):
+        yield "wrong a push heeded a setting of the repository"
+
+
 def together(world: World) -> Iterator[str]:
     """The base moves under a lane that is green alone, and red on what is there now."""
     lane_scenes.fill(world)
@@ -297,6 +326,21 @@ def pushed_anywhere() -> None:
     vouching.strangers = lambda *_: ()
 
 
+def first_name_alone() -> None:
+    """A path is what it is called, whatever git makes of it."""
+    vars(pushing)["opened"] = _nothing
+    pushing.refuse_absent = _nothing
+    vouching.strangers = lambda *_: ()
+
+
+def heeds_repository() -> None:
+    """What the repository says of the way out holds there."""
+    pushing.OWN = frozenset({"system", "global", "local"})
+    pushing.files_of = lambda origins: [
+        os.path.abspath(each.removeprefix("file:")) for each in origins
+    ]
+
+
 def landed_untested() -> None:
     """Tests of a lane count for whatever it is put on top of."""
     retesting.is_wanted = lambda spec: False  # noqa: ARG005  # as it is called
@@ -331,6 +375,8 @@ def torn_is_work() -> None:
 ATTACKS: dict[str, Attack] = {
     "a delivered journal": Attack(delivered, journal_believed),
     "a hook of a remote": Attack(pushed, pushed_anywhere),
+    "a hook beside a remote": Attack(beside, first_name_alone),
+    "a way out": Attack(way_out, heeds_repository),
     "green alone": Attack(together, landed_untested),
     "a base rewritten": Attack(rewritten, any_base),
     "words of a clone": Attack(words, everybody_is_user),

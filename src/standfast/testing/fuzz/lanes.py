@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from standfast.errors import WrongUsage
-from standfast.git import branches, changes, pushing, replay, standing
+from standfast.git import branches, changes, opened, pushing, replay, standing
 from standfast.protocol import gate_scores, lane_prompt, lane_spec, parking, spending
 from standfast.protocol.lane_spec import Spec, Task
 from standfast.protocol.quality_gates import WEIGHTS
@@ -26,9 +27,11 @@ def _listing(data: bytes) -> None:
     must(all(changes.read_paths(data)), "a file without a name")
     changes.read_filtered(data)
     standing.read_line(Path(folder("line").put("HEAD", data)))
-    rows = (each.partition("\n")[::2] for each in text_of(data).split("\0"))
-    for key, _ in pushing.trusted(rows):
-        must(key.startswith(("core.", "credential.")), "a setting that leads elsewhere")
+    listed = pushing.read_settings(data)
+    must(all(map(os.path.isabs, pushing.own_files(listed))), "a file that depends on where we are")
+    led = opened.opened(folder("opened").put("x", b"gitdir: " + data))
+    must(led is None or os.path.isabs(led), "a repository that depends on where we are")
+    must(pushing.passed_over(listed).isprintable(), "keys could steer a terminal")
 
 
 @answered
