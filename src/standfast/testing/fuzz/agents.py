@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from standfast.files import live_state as found
+from standfast.files.output_places import Grounds
 from standfast.journal import keeping
 from standfast.journal import outputs as recorded
 from standfast.journal.author import STANDFAST
 from standfast.journal.store import Journal
-from standfast.protocol import live_state, outputs, stages
+from standfast.protocol import declared_outputs, live_state, outputs, stages
 from standfast.protocol.yaml_text import read_yaml
 from standfast.redact import redact
 from standfast.testing.fuzz.target import Target, answered, folder, must, text_of
@@ -28,11 +29,16 @@ def _output(data: bytes) -> None:
 
 def _prompt(data: bytes) -> None:
     text = text_of(data)
-    for path in outputs.declared(text):
-        must(path.startswith("/") and path.endswith(".md"), "no absolute path")
-        must("\n" not in path and "\0" not in path, "no path at all")
+    root = os.path.realpath(folder("places").path)
+    for said in (text, f"{text}\n{outputs.SENTINEL}"):
+        named = declared_outputs.declared(said)
+        must(all(path.endswith(".md") for path in named), "no file of ours")
+        must(not any("\n" in path or "\0" in path for path in named), "no path at all")
+        for place in Grounds(root, root, root, {"HOME": root}).find(named):
+            must(os.path.isabs(place.path), "a path from nowhere")
+            must(not place.is_ours or place.path.startswith(root + os.sep), "held for others")
     made = outputs.prompt(text, "/s/x.md")
-    must("/s/x.md" in outputs.declared(made), "a prompt without its paragraph")
+    must("/s/x.md" in declared_outputs.declared(made), "a prompt without its paragraph")
     must(outputs.prompt(made, "/s/x.md") == made, "the paragraph twice")
 
 
