@@ -35,8 +35,8 @@ _WORKS = _words("create produce generate put place")  # what they make may be th
 _GOES = _words("go goes belong belongs")
 _OTHER_VERBS = _words("""read reading reads reviewing see seeing check checking use using uses
     follow compare compares comparing consult load open look looking examine inspect cite refer
-    refers summarise summarize extract edit editing update updating fix fixing modify add adding append
-    appending rename renames move moves copy copies delete remove commit push writes wrote saves
+    refers summarise summarize extract edit editing update updating fix fixing modify add adding
+    append appending rename renames move moves copy copies delete remove commit push writes wrote saves
     saved written stored persisted stores puts produces creates created outputs reports made was
     were""")
 _ARTICLES = _words("the a an your its this that one complete full final whole entire own")
