@@ -33,12 +33,14 @@ _WRITES = _words("""write overwrite save store persist put place output record e
 _BE_WRITTEN = _words("written saved stored persisted placed recorded delivered produced put")
 _WORKS = _words("create produce generate put place")  # what they make may be the work itself
 _GOES = _words("go goes belong belongs")
-_OTHER_VERBS = _words("""read reading reads reviewing see seeing check checking use using uses
-    follow compare compares comparing consult load open look looking examine inspect cite refer
-    refers summarise summarize extract edit editing update updating fix fixing modify add adding
-    append appending rename renames move moves copy copies delete remove commit push writes wrote saves
+_OTHER_VERBS = _words("""
+    read reading reads reviewing see seeing check checking use using uses follow compare
+    compares comparing consult load open look looking examine inspect cite refer refers
+    summarise summarize extract edit editing update updating fix fixing modify add adding append
+    appending rename renames move moves copy copies delete remove commit push writes wrote saves
     saved written stored persisted stores puts produces creates created outputs reports made was
-    were""")
+    were
+""")
 _ARTICLES = _words("the a an your its this that one complete full final whole entire own")
 _FILLERS = _words("""the a an this that exact exactly file files path absolute relative following
     output new markdown named called own your session's session also both at: .md""")
