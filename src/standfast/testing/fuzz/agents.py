@@ -94,12 +94,15 @@ TARGETS = (
     ),
     Target(
         "prompt",
-        "absolute paths, and the paragraph once",
+        "paths of files, held for below the root alone, and the paragraph once",
         _prompt,
         (
             outputs.prompt("Look.", "/s/a b.md").encode(),
             b"Write it to /s/x.md and end in " + _END,
             b"write /a.md\r\nWRITE: /b.md " + _END,
+            b"Session dir: ./s\n## Output file\n```\n`x.md`\n```\nInputs:\n- a.md: read\n" + _END,
+            b'1. Do not write to "~/a b.md", write your findings\nto y.md in the root. ' + _END,
+            b"<output>x.md</output> Output: [x](y.md) and z.md, w.md in docs/ " + _END,
         ),
     ),
     Target(
