@@ -56,6 +56,18 @@ def _state(data: bytes) -> None:
 
 
 @answered
+def _begun(data: bytes) -> None:
+    """A state with a new session in it says the same of everything else."""
+    text = live_state.begun(data, "state.yaml", "s", "p/d")
+    again = live_state.read(text, "state.yaml")
+    must((again.session_id, again.dir) == ("s", "p/d"), "another session")
+    before, after = (read_yaml(each, name="state.yaml").value for each in (data, text))
+    rest = [dict(each, live=None) if isinstance(each, dict) else {"live": None}
+            for each in (before, after)]  # fmt: skip
+    must(rest[0] == rest[1], "another key was changed")
+
+
+@answered
 def _stages(data: bytes) -> None:
     value = read_yaml(data, name="stages.yaml").value
     try:
@@ -103,6 +115,17 @@ TARGETS = (
             b"Session dir: ./s\n## Output file\n```\n`x.md`\n```\nInputs:\n- a.md: read\n" + _END,
             b'1. Do not write to "~/a b.md", write your findings\nto y.md in the root. ' + _END,
             b"<output>x.md</output> Output: [x](y.md) and z.md, w.md in docs/ " + _END,
+        ),
+    ),
+    Target(
+        "live-state-begun",
+        "the new session, and every other key as it was, or our error",
+        _begun,
+        (
+            b"# x\nlive:\n  session_id: old  # y\n  phase: z\ntools: [rg]\n",
+            b"live: {}\n",
+            b"a: &a 1\nlive: null\nb: *a\n",
+            b"",
         ),
     ),
     Target(
