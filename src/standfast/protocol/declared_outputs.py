@@ -32,7 +32,7 @@ def declared(text: str) -> list[str]:
         return []
     ours = outputs.paragraphs(text)
     if ours:
-        return [path for path in ours if "\0" not in path and len(path) <= _LONGEST]
+        return [each for each in ours if each.endswith(".md") and _is_path(each)]
     sure: list[str] = []
     perhaps: list[str] = []
     seen = 0
@@ -42,7 +42,7 @@ def declared(text: str) -> list[str]:
             verdict = output_phrases.judge(line, at, verdicts) if token.path else output_phrases.NO
             verdicts.append(verdict)
             path = _whole(text, line, at) if verdict else ""
-            if path and len(path) <= _LONGEST:
+            if path and _is_path(path):
                 (sure if verdict == output_phrases.SURELY else perhaps).append(path)
             seen += bool(token.path)
         if seen >= MOST:
@@ -111,6 +111,11 @@ def _in_session(text: str, path: str) -> str:
                     folder = word.strip("`\"',;:()*").rstrip(".")
                 return f"{folder.rstrip('/')}/{path}" if _is_plain(folder) else path
     return path
+
+
+def _is_path(path: str) -> bool:
+    """Whether a system may know it."""
+    return len(path) <= _LONGEST and path.isprintable()
 
 
 def _is_plain(folder: str) -> bool:
