@@ -25,7 +25,8 @@ PACKAGES = ("", "clients", "clients.claude", "files", "journal", "protocol", "re
 MODULES = (
     *("clock", "disk", "errors", "xdg"),
     *("protocol.context_monitor", "protocol.declared_outputs", "protocol.ids"),
-    *("protocol.output_phrases", "protocol.outputs", "protocol.prompt_lines"),
+    *("protocol.output_clauses", "protocol.output_phrases", "protocol.outputs"),
+    *("protocol.phrase_words", "protocol.prompt_lines"),
     *("protocol.prompt_tokens", "protocol.reinject", "protocol.staleness", "protocol.text"),
     "protocol.updated_at",
     *("clients.afterwards", "clients.checkout", "clients.commits", "clients.hook"),

@@ -1,11 +1,15 @@
 """Whether a sentence makes a path the file that its agent is to leave behind. Hook path.
 
-What stands right before the path decides (to, as, a colon), then the verb that it belongs to,
-then who is meant. Wherever a person would hesitate, it is not: an agent that is held for a file
-that nobody asked it for has been stopped for nothing.
+What stands right before the path decides (to, as, a colon), then the verb that it belongs to and
+what that verb is about, then whether it is an order (`output_clauses`). Wherever a person would
+hesitate, it is not: an agent that is held for a file that nobody asked it for was stopped for
+nothing.
 """
 
 from __future__ import annotations
+
+from standfast.protocol import output_clauses
+from standfast.protocol import phrase_words as words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,77 +22,22 @@ _FAR = 60  # words: no sentence that a person follows is longer
 _NEAR = 6
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_OUTPUTS = _words("""output outputs finding findings result results report analysis verdict review
-    answer summary assessment research conclusion conclusions deliverable everything outputfile
-    output_file output-file output_path outputpath""")
-_NO_LABEL = _words("""format schema style spec template input inputs previous prior earlier last old
-    existing example other others reference read source their his her""")
-_WRITES = _words("""write overwrite save store persist put place output record emit dump deliver
-    produce create submit export report leave generate writing saving storing persisting
-    producing""")
-_BE_WRITTEN = _words("written saved stored persisted placed recorded delivered produced put")
-_WORKS = _words("create produce generate put place")  # what they make may be the work itself
-_GOES = _words("go goes belong belongs")
-_OTHER_VERBS = _words("""
-    read reading reads reviewing see seeing check checking use using uses follow compare
-    compares comparing consult load open look looking examine inspect cite refer refers
-    summarise summarize extract edit editing update updating fix fixing modify add adding append
-    appending rename renames move moves copy copies delete remove commit push writes wrote saves
-    saved written stored persisted stores puts produces creates created outputs reports made was
-    were
-""")
-_ARTICLES = _words("the a an your its this that one complete full final whole entire own")
-_FILLERS = _words("""the a an this that exact exactly file files path absolute relative following
-    output new markdown named called own your session's session also both at: .md""")
-_AND, _OR = _words("and & plus + then"), _words("or")
-_BETWEEN = _AND | _OUTPUTS | _FILLERS | _words("to into in as well its with risks notes")
-_TO_NO_FILE = _words("""according similar compared compares comparable relative respect refer refers
-    reference references related due next adhere link links linked apply applies conform addition
-    response change changes edit edits update updates path pointer access close contrary prior
-    corresponding equal up back closest go-to""")
-_IN_NO_FILE = _words("found shown given seen is are such same like defined as")
-_NEVER = _words("""not don't dont never avoid without instead nor cannot can't mustn't shouldn't
-    won't no neither refrain refuse decline forbidden prohibited nobody before than""")
-_YET = _words("forget fail until unless hesitate neglect just only skip")
-_NOTHING = _words("nothing no not never none")
-_DOUBTS = _words("""example e.g instance imagine optionally optional whether why asked who would
-    suppose""")
-_MAYBE = _words("may might could can feel")
-_OTHERS = _words("""agent agents subagent subagents sub-agent sub-agents reviewer reviewers
-    researcher researchers they lead orchestrator other others another i we he she it parent someone
-    script pipeline hook user caller system validator test""")
-_NOT_US = _words("other others another they i we he she all it lead orchestrator parent")
-_MUST = _words("must shall should to will")
-_YOU = _words("you your yourself")
-_SURE = _words("sure ensure certain must")
-_CONDITIONS = _words("if unless")
-_OURS = _words("output outputs deliverable your write save")
-_DASHES = frozenset({"-", "\u2013", "—"})
-_AT_LAST = _words("finish finished done end stop return complete")
-
-
 def judge(line: Sequence[Token], at: int, before: Sequence[int]) -> int:
     """Whether the path at *at* is the agent's own output; *before* holds the earlier verdicts."""
     start = at
     while start and not line[start - 1].ends and at - start < _FAR:
         start -= 1
     phrase, behind = line[start:at], _rest(line, at)
-    if _is_asked(line[at], behind) or _is_doubtful([each.word for each in phrase]):
-        return NO
-    if _is_one_of_two(line[at], behind):
+    if _is_doubtful(line[at], [each.word for each in phrase], behind):
         return NO
     if _exists_at_last([each.word for each in behind]):
         return SURELY
     if not phrase:
         return NO
-    has_label = phrase[-1].colon or phrase[-1].raw in _DASHES
+    has_label = phrase[-1].colon or phrase[-1].raw in words.DASHES
     if has_label and (verdict := _by_label(phrase, behind)) is not None:
         return verdict
-    return _by_link(phrase, before[start:])
+    return _by_link(phrase, behind, before[start:])
 
 
 def _rest(line: Sequence[Token], at: int) -> Sequence[Token]:
@@ -98,29 +47,31 @@ def _rest(line: Sequence[Token], at: int) -> Sequence[Token]:
     return line[at + 1 : end + 1]
 
 
-def _is_asked(path: Token, behind: Sequence[Token]) -> bool:
-    return path.asks or bool(behind and behind[-1].asks)
-
-
-def _is_one_of_two(path: Token, behind: Sequence[Token]) -> bool:
-    """`a or b`, or only on a condition."""
-    words = [each.word for each in behind[:3]]
-    if not _CONDITIONS.isdisjoint(words[:1] if not path.comma else words[:2]):
-        return True
-    return words[:1] == ["or"] and any(each.path for each in behind[1:3])
-
-
-def _is_doubtful(words: Sequence[str]) -> bool:
-    """Examples and conditions: `even if` is none."""
-    if not _DOUBTS.isdisjoint(words):
-        return True
-    return any(
-        word == "if" and (not at or words[at - 1] != "even") for at, word in enumerate(words)
+def _is_doubtful(path: Token, said: Sequence[str], behind: Sequence[Token]) -> bool:
+    """Questions, examples, conditions (`even if` is none), one of two, and what others will do."""
+    near = [each.word for each in behind[:_NEAR]]
+    return (
+        path.asks
+        or bool(behind and behind[-1].asks)
+        or not words.DOUBTS.isdisjoint(said)
+        or any(word == "if" and said[max(at - 1, 0)] != "even" for at, word in enumerate(said))
+        or _depends(near, has_comma=path.comma)
+        or (near[:1] == ["or"] and any(each.path for each in behind[1:3]))
+        or "by" in near[:2]
     )
 
 
-def _exists_at_last(words: Sequence[str]) -> bool:
-    return list(words[:2]) == ["must", "exist"] and not _AT_LAST.isdisjoint(words)
+def _depends(near: Sequence[str], *, has_comma: bool) -> bool:
+    """`… x.md if needed`, `when asked`; not `when you are done`."""
+    if near[:1] in (["if"], ["unless"]) or (has_comma and near[1:2] == ["if"]):
+        return True
+    is_when = near[:1] == ["when"] and len(near) > 1
+    return is_when and (near[1] not in words.FINISHED or not words.NEEDED.isdisjoint(near[:4]))
+
+
+def _exists_at_last(behind: Sequence[str]) -> bool:
+    """`x.md must exist when you finish`."""
+    return list(behind[:2]) == ["must", "exist"] and not words.AT_LAST.isdisjoint(behind)
 
 
 def _by_label(phrase: Sequence[Token], behind: Sequence[Token]) -> int | None:
@@ -132,128 +83,113 @@ def _by_label(phrase: Sequence[Token], behind: Sequence[Token]) -> int | None:
         label.insert(0, each.word)
     label = [word for word in (*label, phrase[-1].word) if any(map(str.isalnum, word))]
     parts = {part for word in label for part in word.replace("-", "_").split("_")}
-    if not _TO.isdisjoint(label) or len(label) > _NEAR or _OUTPUTS.isdisjoint(parts):
+    if not words.TO.isdisjoint(label) or len(label) > _NEAR or words.OUTPUTS.isdisjoint(parts):
         return None
-    if not _NO_LABEL.isdisjoint(parts) or not _NO_LABEL.isdisjoint(each.word for each in behind):
+    near = {each.word for each in behind[:_NEAR]}
+    if not words.NOT_OURS.isdisjoint(parts | near) or not words.NEVER.isdisjoint(parts):
         return NO
-    is_ours = len(label) == 1 or not _OURS.isdisjoint(parts)
+    is_ours = not (words.ALONE if len(label) == 1 else words.OURS).isdisjoint(parts)
     return SURELY if is_ours and ("of" not in label or "your" in label) else NO
 
 
-_TO = _words("to into in at as under")
-
-
-def _by_link(phrase: Sequence[Token], before: Sequence[int]) -> int:
+def _by_link(phrase: Sequence[Token], behind: Sequence[Token], before: Sequence[int]) -> int:
     """By the word that ties the path to its sentence."""
     at = len(phrase) - 1
     has_colon = phrase[at].colon
-    while at >= 0 and phrase[at].word in _FILLERS:
+    while at >= 0 and phrase[at].word in words.FILLERS:
         at -= 1
     if at < 0:
         return NO
     link = phrase[at]
-    if link.path or link.word in _AND:
+    if link.path or link.word in words.AND:
         return _by_list(phrase, at, before)
-    if link.word in {"is", "be"}:
+    if has_colon or (link.word in words.TO and _is_way(phrase, at)):
+        return _by_verb(phrase, at - 1 if link.word in words.TO else at, at, has_colon=has_colon)
+    return _by_noun(phrase, at, [each.word for each in behind])
+
+
+def _by_noun(phrase: Sequence[Token], at: int, behind: Sequence[str]) -> int:
+    """Without a link: `your output file is x.md`, `write your report x.md`, `create x.md with`."""
+    word = phrase[at].word
+    if word in {"is", "be"}:
         return _by_name([each.word for each in phrase])
-    if link.word in _WRITES:
-        return _by_verb(phrase, at, at, has_colon=has_colon)
-    if link.word in _TO and _is_way(phrase, at):
-        return _by_verb(phrase, at - 1, at, has_colon=has_colon)
-    return _by_verb(phrase, at, at + 1, has_colon=True) if has_colon else NO
+    if word in words.MAKES:
+        return _by_contents(phrase, at, behind)
+    is_ours = word in words.OUTPUTS and at and phrase[at - 1].word == "your"
+    return _by_verb(phrase, at - 1, at + 1) if is_ours else NO
 
 
 def _by_list(phrase: Sequence[Token], at: int, before: Sequence[int]) -> int:
     """`a and b`: as the one before it."""
-    while at >= 0 and phrase[at].word in _AND | _FILLERS and not phrase[at].path:
+    while at >= 0 and phrase[at].word in words.AND | words.FILLERS and not phrase[at].path:
         at -= 1
     return before[at] if at >= 0 and phrase[at].path else NO
 
 
-def _by_name(words: Sequence[str]) -> int:
+def _by_name(said: Sequence[str]) -> int:
     """`Your output file is …`."""
-    is_ours = "your" in words and not _OUTPUTS.isdisjoint(words)
-    return SURELY if is_ours and (_NO_LABEL | _NEVER).isdisjoint(words) else NO
+    is_ours = list(said[:1]) == ["your"] and not words.OUTPUTS.isdisjoint(said)
+    return SURELY if is_ours and (words.NOT_OURS | words.NEVER).isdisjoint(said) else NO
+
+
+def _by_contents(phrase: Sequence[Token], at: int, behind: Sequence[str]) -> int:
+    """`Create x.md with …`, or in the session directory: what follows tells what it is."""
+    if not (_is_verb(phrase, at) and output_clauses.is_ours(phrase, at, at)):
+        return NO
+    in_session = behind[:1] == ["in"] and "session" in behind[:4]
+    is_told = behind[:1] == ["with"] and not words.OUTPUTS.isdisjoint(behind[:_NEAR])
+    return SURELY if in_session or is_told else NO
 
 
 def _is_way(phrase: Sequence[Token], at: int) -> bool:
     """Whether `to`, `in` or `as` leads to a file here: `according to` does not."""
     before = phrase[at - 1].word if at else ""
     if phrase[at].word in {"to", "into"}:
-        return before not in _TO_NO_FILE
-    if before in _BE_WRITTEN:
+        return before not in words.TO_NO_FILE
+    if before in words.BE_WRITTEN:
         return True
-    return before not in _IN_NO_FILE and not before.endswith("ed")
+    return before not in words.IN_NO_FILE and not before.endswith("ed")
 
 
-def _by_verb(phrase: Sequence[Token], last: int, link: int, *, has_colon: bool) -> int:
-    """By the nearest verb before the link: whether it writes, whose it is, and whether at all."""
+def _by_verb(phrase: Sequence[Token], last: int, link: int, *, has_colon: bool = False) -> int:
+    """By the nearest verb before the link, unless another path has words of its own between."""
     at, passed = last, link
-    while at >= 0:
+    while at >= 0 and not _is_verb(phrase, at):
         word = phrase[at].word
         if phrase[at].path:
-            if any(each.word and each.word not in _BETWEEN for each in phrase[at + 1 : passed]):
-                return PERHAPS  # another thing to write
+            if any(
+                each.word and each.word not in words.BETWEEN for each in phrase[at + 1 : passed]
+            ):
+                return NO
             passed = at
-        elif _is_verb(phrase, at):
-            break
-        elif word in _OTHER_VERBS or word in _BE_WRITTEN:
+        elif word in words.OTHER_VERBS or word in words.BE_WRITTEN:
             return NO
         at -= 1
-    if at < 0 or not _is_meant(phrase, at, link):
+    if at < 0 or not output_clauses.is_ours(phrase, at, link):
         return NO
-    verb = phrase[at].word
-    about = {each.word for each in phrase[: link + 1]}
-    if verb in _GOES:
-        return NO if _OUTPUTS.isdisjoint(about) else SURELY
-    if not _OUTPUTS.isdisjoint({each.word for each in phrase[passed if passed < link else at :]}):
-        return SURELY
-    return SURELY if has_colon and verb not in _WORKS else PERHAPS
+    about = {each.word for each in phrase[(passed if passed < link else at) + 1 : link]}
+    return _by_object(phrase[at].word, about, has_colon=has_colon)
 
 
 def _is_verb(phrase: Sequence[Token], at: int) -> bool:
     """Whether the word writes: `the report` is none, `was written` is over."""
     word, before = phrase[at].word, phrase[at - 1].word if at else ""
-    if word in _WRITES or word in _GOES:
-        return before not in _ARTICLES and not phrase[at].colon
-    if word not in _BE_WRITTEN:
+    if word in words.WRITES | words.GOES | words.PUTS:
+        near = {each.word for each in phrase[max(at - 2, 0) : at]}  # `a synthesis report`
+        is_noun = word in words.OUTPUTS | {"record"} and not near.isdisjoint(words.ARTICLES)
+        return not (is_noun or before in words.ARTICLES or phrase[at].colon)
+    if word not in words.BE_WRITTEN:
         return False
-    is_asked = before in {"is", "are"} and not _SURE.isdisjoint(each.word for each in phrase[:at])
-    return before in {"be", "being"} or is_asked
+    is_asked = {"sure", "ensure"} & {each.word for each in phrase[:at]}
+    return before in {"be", "being"} or (before in {"is", "are"} and bool(is_asked))
 
 
-def _is_meant(phrase: Sequence[Token], at: int, link: int) -> bool:
-    """Whether the verb is said to the agent, without a no."""
-    if not _NOTHING.isdisjoint(each.word for each in phrase[at + 1 : link]):
-        return False
-    clause: list[str] = []
-    for each in reversed(phrase[:at]):
-        if each.comma or each.colon or each.path:
-            break
-        clause.insert(0, each.word)
-    return not _is_negated(clause) and not _is_others(clause)
-
-
-def _is_negated(clause: Sequence[str]) -> bool:
-    near: list[str] = []
-    for word in reversed(clause[-_NEAR:]):
-        if word in _WRITES | _OTHER_VERBS and near:
-            return False  # the no is another verb's
-        if word in _NEVER:
-            return _YET.isdisjoint(near)
-        near.append(word)
-    return False
-
-
-def _is_others(clause: Sequence[str]) -> bool:
-    """Whether somebody else writes, or nobody must."""
-    own = clause
-    for at in range(len(clause) - 1, -1, -1):
-        if clause[at] in _AND:
-            own = clause[at + 1 :]
-            break
-    if not _MAYBE.isdisjoint(own):
-        return True
-    if _OTHERS.isdisjoint(own) or not _YOU.isdisjoint(own):
-        return False
-    return own[-1] not in _MUST or not _NOT_US.isdisjoint(own)
+def _by_object(verb: str, about: set[str], *, has_colon: bool) -> int:
+    """By what is to be written: findings, or some work of which nobody knows what it is for."""
+    if verb in words.GOES or verb in words.BE_WRITTEN or not words.OUTPUTS.isdisjoint(about):
+        return SURELY
+    if verb in words.PUTS:
+        return NO
+    if has_colon:
+        return SURELY
+    return PERHAPS if verb == "overwrite" or not about or not words.ALL.isdisjoint(about) else NO

@@ -22,6 +22,7 @@ _BULLETS = ("- ", "* ", "+ ", "• ")
 _NOT_OURS = frozenset(
     ("input", "inputs", "read", "read-only", "never", "not", "forbidden", "previous", "references")
 )
+_DEEP = 4
 _ENDS = (".", "!", "?", ":", ";")
 
 
@@ -30,6 +31,8 @@ def addressed(text: str) -> Iterator[list[Token]]:
     before = _Before()
     for line in text.splitlines():
         said = line.strip()
+        if said and before.is_set_in(line):
+            continue
         if said.startswith(_FENCES):
             before.meet_fence()
         elif not said or before.is_foreign(said):
@@ -51,9 +54,17 @@ class _Before:
     def __init__(self) -> None:
         self.intro = ""  # a sentence or a heading that goes on below
         self.last = ""  # the line before
+        self.depth = 0  # blanks that the line before begins with
         self.is_wrapped = False  # whether the line before is the half of a sentence
         self.in_fence = self.fence_counts = False
         self.heading_counts = True
+
+    def is_set_in(self, line: str) -> bool:
+        """Whether the line is a quotation in the midst of a sentence."""
+        depth, before = len(line) - len(line.lstrip()), self.depth
+        is_in = self.is_wrapped and depth >= before + _DEEP and line.strip()[0].isupper()
+        self.depth = before if is_in else depth
+        return is_in
 
     def meet_fence(self) -> None:
         """What is in a fence counts where it was said that it is about the output."""
