@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from standfast.protocol.prompt_tokens import Token
 
 MOST = 200  # paths of one prompt that are judged
+_WHOLE = 256 * 1024  # characters of a prompt: more than any model is told at once
 _LONGEST = 4096
+_FAR = 2_000  # words of one line
 _ADDS = frozenset({"add", "append", "include", "use", "put", "end"})
 _NO = frozenset({"not", "don't", "never", "no", "without"})
 _BESIDE = frozenset({"after", "before", "behind", "below", "past", "following", "until", "unless"})
@@ -33,12 +35,14 @@ def declared(text: str) -> list[str]:
     ours = outputs.paragraphs(text)
     if ours:
         return [each for each in ours if each.endswith(".md") and _is_path(each)]
+    if len(text) > _WHOLE:
+        return []
     sure: list[str] = []
     perhaps: list[str] = []
     seen = 0
     for line in prompt_lines.addressed(text):
         verdicts: list[int] = []
-        for at, token in enumerate(line):
+        for at, token in enumerate(line[:_FAR]):
             verdict = output_phrases.judge(line, at, verdicts) if token.path else output_phrases.NO
             verdicts.append(verdict)
             path = _whole(text, line, at) if verdict else ""

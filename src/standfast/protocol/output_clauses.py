@@ -24,6 +24,8 @@ def is_ours(phrase: Sequence[Token], at: int, link: int) -> bool:
         return False
     before, clause = _clause(phrase[:at])
     verb = phrase[at].word
+    if not _is_open(phrase[:at]) or _is_by_others([each.word for each in phrase[:at]]):
+        return False
     if _is_negated(clause) or (verb in words.GERUNDS and clause[-1:] != ["by"]):
         return False
     if verb in words.GOES or verb in words.BE_WRITTEN:
@@ -42,6 +44,23 @@ def _clause(phrase: Sequence[Token]) -> tuple[list[str], list[str]]:
         elif each.word == "i" or (len(each.word) > 1 and any(map(str.isalnum, each.word))):
             parts[-1].insert(0, each.word)
     return [word for part in parts[1:] for word in part], parts[0]
+
+
+def _is_open(phrase: Sequence[Token]) -> bool:
+    """Whether what stands before a colon leaves the order to the agent: `Lead: write` does not."""
+    at = max((at for at, each in enumerate(phrase) if each.colon), default=-1)
+    said = {each.word for each in phrase[: at + 1]}
+    said = {word for word in said if any(map(str.isalpha, word))}
+    return not said or (
+        not said.isdisjoint(words.OPENS) and said.isdisjoint(words.LEADERS | words.NOT_OURS)
+    )
+
+
+def _is_by_others(said: Sequence[str]) -> bool:
+    return any(
+        word == "by" and not words.LEADERS.isdisjoint(said[at : at + 3])
+        for at, word in enumerate(said)
+    )
 
 
 def _is_negated(clause: Sequence[str]) -> bool:

@@ -54,11 +54,23 @@ def _is_doubtful(path: Token, said: Sequence[str], behind: Sequence[Token]) -> b
         path.asks
         or bool(behind and behind[-1].asks)
         or not words.DOUBTS.isdisjoint(said)
-        or any(word == "if" and said[max(at - 1, 0)] != "even" for at, word in enumerate(said))
+        or _has_condition(said)
         or _depends(near, has_comma=path.comma)
         or (near[:1] == ["or"] and any(each.path for each in behind[1:3]))
         or "by" in near[:2]
     )
+
+
+def _has_condition(said: Sequence[str]) -> bool:
+    """`If …`, `when …`; not `even if …`, and not `when you are done`."""
+    for at, word in enumerate(said):
+        if word == "if" and said[max(at - 1, 0)] != "even":
+            return True
+        if word == "when" and not words.FINISHED.intersection(said[at + 1 : at + 2]):
+            return True
+        if word == "when" and words.OUTPUTS.intersection(said[at + 1 : at + 4]):
+            return True
+    return False
 
 
 def _depends(near: Sequence[str], *, has_comma: bool) -> bool:
@@ -89,6 +101,7 @@ def _by_label(phrase: Sequence[Token], behind: Sequence[Token]) -> int | None:
     if not words.NOT_OURS.isdisjoint(parts | near) or not words.NEVER.isdisjoint(parts):
         return NO
     is_ours = not (words.ALONE if len(label) == 1 else words.OURS).isdisjoint(parts)
+    is_ours = is_ours and parts <= words.LABELS
     return SURELY if is_ours and ("of" not in label or "your" in label) else NO
 
 
@@ -175,13 +188,21 @@ def _is_verb(phrase: Sequence[Token], at: int) -> bool:
     """Whether the word writes: `the report` is none, `was written` is over."""
     word, before = phrase[at].word, phrase[at - 1].word if at else ""
     if word in words.WRITES | words.GOES | words.PUTS:
-        near = {each.word for each in phrase[max(at - 2, 0) : at]}  # `a synthesis report`
-        is_noun = word in words.OUTPUTS | {"record"} and not near.isdisjoint(words.ARTICLES)
+        is_noun = word in words.OUTPUTS | {"record"} and not _begins(phrase, at)
         return not (is_noun or before in words.ARTICLES or phrase[at].colon)
     if word not in words.BE_WRITTEN:
         return False
     is_asked = {"sure", "ensure"} & {each.word for each in phrase[:at]}
     return before in {"be", "being"} or (before in {"is", "are"} and bool(is_asked))
+
+
+def _begins(phrase: Sequence[Token], at: int) -> bool:
+    """Whether a clause may begin here: what stands before `report` in `a short report` is none."""
+    if not at:
+        return True
+    before = phrase[at - 1]
+    is_end = before.comma or before.colon or bool(before.path)
+    return is_end or before.word in words.AND | words.YOU | words.POLITE - {"the"} | {"to"}
 
 
 def _by_object(verb: str, about: set[str], *, has_colon: bool) -> int:

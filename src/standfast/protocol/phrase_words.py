@@ -37,7 +37,8 @@ NEVER = _words("""not don't dont never avoid without instead nor cannot can't mu
 YET = _words("forget fail until unless hesitate neglect just only skip")
 NOTHING = _words("nothing no not never none")
 DOUBTS = _words("""example e.g instance imagine optionally optional whether why asked would
-    suppose says said""")
+    suppose says said tomorrow later yesterday given
+    possible needed necessary approved approval""")
 IF = _words("if unless")
 NEEDED = _words("if unless asked needed necessary possible")
 FINISHED = _words("you your done finished finish complete completed ready everything all")
@@ -45,10 +46,10 @@ FINISHED = _words("you your done finished finish complete completed ready everyt
 # What may stand between the beginning of a clause and the verb that is said to the agent.
 POLITE = _words("""please pls always also now finally first next last lastly then so therefore thus
     just only at the end must directly immediately simply once when after before as soon you are
-    have is it done ready finished finish finishing stopping complete completed final action
+    done ready finished finish finishing stopping complete completed final action
     step""")
 YOU = _words("you yourself")
-MAYBE = _words("may might could can feel need")
+MAYBE = _words("may might could can feel need were was had")
 TOLD = (
     *(("make", "sure", "to"), ("be", "sure", "to"), ("remember", "to")),
     *(("not", "forget", "to"), ("don't", "forget", "to"), ("tool", "to"), ("by",)),
@@ -58,6 +59,24 @@ AGENT = _words("agent subagent sub-agent reviewer researcher analyst expert")
 EACH = _words("the this each every")
 MUST = _words("must shall should")
 MUST_BE = _words("must shall should to sure ensure")
+# What may stand before a colon and an order behind it; and what a label of the output is made of.
+OPENS = (
+    POLITE
+    | OUTPUTS
+    | YOU
+    | _words("""for important note mandatory required retry reminder
+    persistence instructions task your""")
+)
+LABELS = OUTPUTS | _words("""outputfile outputs deliverables file path your the complete final full
+    name location target destination must write save here document markdown md for this a of""")
+LEADERS = _words("lead orchestrator command user person agent agents tool main others parent")
+ABOUT = (
+    LEADERS
+    | NEVER
+    | NOT_OURS
+    | _words("""audit explain criticise criticize comment
+    describe""")
+)
 ELSEWHERE = _words("how whether why agents lead they others")
 
 # What ties a path to its sentence.

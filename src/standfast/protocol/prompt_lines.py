@@ -6,6 +6,7 @@ ends in a colon goes on in the paths below it.
 
 from __future__ import annotations
 
+from standfast.protocol.phrase_words import ABOUT, LEADERS, NEVER, OPENS
 from standfast.protocol.prompt_tokens import tokens
 
 TYPE_CHECKING = False
@@ -19,10 +20,8 @@ _SAMPLES = ("example", "template", "sample", "excerpt", "quot", "snippet", "mist
 _OUTPUT = ("output", "persist", "write", "save", "findings", "deliverable", "result")
 _OTHERS = ("agent", "reviewer", "role", "team", "expert")
 _BULLETS = ("- ", "* ", "+ ", "• ")
-_NOT_OURS = frozenset(
-    ("input", "inputs", "read", "read-only", "never", "not", "forbidden", "previous", "references")
-)
 _DEEP = 4
+_LONGEST = 16_384  # characters of one line
 _ENDS = (".", "!", "?", ":", ";")
 
 
@@ -30,19 +29,20 @@ def addressed(text: str) -> Iterator[list[Token]]:
     """Each line that may name a file of the agent's own, with the sentence that it goes on."""
     before = _Before()
     for line in text.splitlines():
-        said = line.strip()
+        said = _without_comments(line[:_LONGEST]).strip()
         if said and before.is_set_in(line):
             continue
         if said.startswith(_FENCES):
             before.meet_fence()
         elif not said or before.is_foreign(said):
-            before.is_wrapped = False
+            before.is_wrapped = before.is_next = False
         elif ".md" not in said:
             before.keep(said)
         else:
             found = tokens(_plain(said))
             if all(each.path for each in found):
                 yield [*tokens(before.intro), *found] if before.intro else found
+                before.is_next = False
             else:
                 yield [*before.wrapped(said, found), *found]
                 before.keep(said, names_files=True)
@@ -52,9 +52,10 @@ class _Before:
     """What stood before a line, as far as it says how the line is meant."""
 
     def __init__(self) -> None:
-        self.intro = ""  # a sentence or a heading that goes on below
         self.last = ""  # the line before
+        self.intro = ""  # a sentence or a heading that goes on below
         self.depth = 0  # blanks that the line before begins with
+        self.is_next = False  # whether it is the line before
         self.is_wrapped = False  # whether the line before is the half of a sentence
         self.in_fence = self.fence_counts = False
         self.heading_counts = True
@@ -82,8 +83,11 @@ class _Before:
             self.heading_counts = not _is_about_others(said.lower())
         if said.startswith(">") or not self.heading_counts:
             return True
-        about = self.intro.lower()
-        return _plain(said) != said and not _NOT_OURS.isdisjoint(_words(about)[:3])
+        about = _words(self.intro.lower())
+        goes_on = _plain(said) != said or self.is_next
+        is_about_them = not (LEADERS | NEVER).isdisjoint(about)
+        is_theirs = not ABOUT.isdisjoint(about) and OPENS.isdisjoint(about)
+        return goes_on and (is_about_them or is_theirs)
 
     def wrapped(self, said: str, found: list[Token]) -> list[Token]:
         """The half of a sentence that stands in the line before."""
@@ -101,7 +105,10 @@ class _Before:
         goes_on = is_label or plain.rstrip("*_ ").endswith(":")
         if goes_on and not names_files and not said.startswith("</"):
             self.intro = plain.rstrip("*_: ") + ":"
-        elif plain == said:  # a bullet is one of a list
+            self.is_next = True
+            return
+        self.is_next = False
+        if plain == said:  # a bullet is one of a list
             self.intro = ""
 
 
@@ -111,6 +118,15 @@ def _is_about_others(heading: str) -> bool:
         or "out of scope" in heading
         or ("other" in heading and any(word in heading for word in _OTHERS))
     )
+
+
+def _without_comments(line: str) -> str:
+    """The line without what is commented out in it."""
+    for comment in line.split("<!--")[1:] if ".md" in line else ():
+        inside, is_one, _ = comment.partition("-->")
+        if is_one and ".md" in inside:
+            line = line.replace(f"<!--{inside}-->", "")
+    return line
 
 
 def _words(about: str) -> list[str]:

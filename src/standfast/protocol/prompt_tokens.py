@@ -18,6 +18,7 @@ _BEHIND = ")]}>`\"'”\u2019»*"
 _ENDS, _COLONS = ".!?;", (":", "=", "|", ">", "→")
 _NO_PATH = frozenset('{}<>[]$*?|\\"`…\0') | {chr(code) for code in range(32)}
 _BARS = frozenset("|-\u2013—=>→")
+_QUOTED = 1_024  # characters: what is longer is no quotation
 _LABELS = frozenset({"to", "file", "path", "into", "in", "at"})
 
 
@@ -54,7 +55,7 @@ def _tokens(line: str) -> Iterator[Token]:
             behind = line[at:].partition(" ")[0].partition('"')[0]
             behind = behind[: len(behind) - len(behind.lstrip(_BEHIND + ",:;.!?=|"))]
             at += len(behind)
-            yield Token(inside, as_path(inside), behind)
+            yield Token(inside, as_path(inside.rstrip(".,")), behind)
             continue
         whole = _to_the_end(line, at)
         if whole:
@@ -72,9 +73,10 @@ def _quoted(line: str, at: int) -> int:
     closing = _CLOSING.get(line[at])
     if closing is None or (at and line[at - 1] not in _OPENS_BEHIND):
         return 0
-    end = line.find(closing, at + 1)
+    far = at + _QUOTED
+    end = line.find(closing, at + 1, far)
     while end > 0 and closing in "'\u2019" and line[end + 1 : end + 2].isalnum():
-        end = line.find(closing, end + 1)
+        end = line.find(closing, end + 1, far)
     return max(end, 0)
 
 
@@ -89,6 +91,9 @@ def _to_the_end(line: str, at: int) -> str:
 
 def _plain(raw: str) -> Iterator[Token]:
     """A word without quotes; what stands before a colon in it is a word of its own."""
+    if set(raw) == {">"}:  # where a shell writes to
+        yield Token(raw)
+        return
     if set(raw) <= _BARS:
         yield Token(raw, behind=raw[-1:])
         return
