@@ -475,6 +475,10 @@ def test_brief_still_tells_of_a_subagent_that_is_held(crew: Crew) -> None:
 def test_client_waits_longer_where_a_subagent_may_be_held() -> None:
     assert hook._has_time(b'{"session_id":"s","hook_event_name":"SubagentStop"}')
     assert not hook._has_time(b'{"session_id":"s","hook_event_name":"PostToolUse"}')
+    call = '{"hook_event_name":"PreToolUse","tool_name":"%s","tool_input":{"prompt":"%s"}}'
+    assert hook._has_time((call % ("Agent", outputs.SENTINEL)).encode())
+    assert not hook._has_time((call % ("Agent", "Look.")).encode())
+    assert not hook._has_time((call % ("Write", outputs.SENTINEL)).encode())
 
 
 @pytest.mark.req("OUT-13")
