@@ -22,6 +22,7 @@ class Claude:
         self.session = session
         self.pid = str(pid or os.getpid())
         self.calls = 0
+        self.tells_agents = True  # older clients name the session to no hook
 
     def __call__(self, event: str, **fields: Any) -> str:
         """Give the hook what the client gives it, and take what it prints."""
@@ -35,7 +36,9 @@ class Claude:
 
     def _given(self, event: str, fields: Mapping[str, Any]) -> tuple[bytes, str, dict[str, str]]:
         own = {"session_id": self.session, "cwd": str(self.root), "hook_event_name": event}
-        its = {"CLAUDE_PROJECT_DIR": str(self.root), "CLAUDE_CODE_SESSION_ID": self.session}
+        its = {"CLAUDE_PROJECT_DIR": str(self.root)}
+        if self.tells_agents:
+            its["CLAUDE_CODE_SESSION_ID"] = self.session
         return json.dumps({**own, **fields}).encode(), self.pid, {**os.environ, **its}
 
     def begins(self, tool: str, **given: Any) -> str:

@@ -104,7 +104,7 @@ def recorded(repo: Path) -> list[str]:
 DELEGATED = {
     "tool_name": "Agent",
     "tool_use_id": "t0",
-    "tool_input": {"prompt": outputs.paragraph("/nowhere/findings.md")},
+    "tool_input": {"prompt": outputs.paragraph("nowhere/findings.md")},
 }
 STOPPED = {"agent_id": "a1", "agent_type": "Explore"}
 STARTED = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "make"}}

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from attacks import call, done
-from claude_calls import Claude
+from claude_calls import Claude, context
 from hook_calls import Hooks, put_launcher
-from standfast.clients import hook
+from standfast.clients import hook, serve
 from standfast.clients.claude import outputs as hooked
-from standfast.clients.claude import telling
+from standfast.journal import outputs as recorded
+from standfast.journal.author import Author
 from standfast.protocol import outputs
 from standfast.wake.facts import gather
 
@@ -30,7 +31,7 @@ class Crew:
 
     def __init__(self, repo: Path, folder: Path) -> None:
         self.claude = Claude(repo)
-        self.file = folder / "findings" / "review-races.md"
+        self.file = repo / "findings" / "review-races.md"
         self.file.parent.mkdir()
         self.transcript = folder / "agent.jsonl"
         self.claude("SessionStart", source="startup")
@@ -130,8 +131,9 @@ def test_what_declares_nothing_launches_nothing(crew: Crew, tool: str, prompt: o
     assert len(crew.of("tool.started")) == 1
 
 
-def test_prompt_with_more_files_than_anybody_wants_is_bounded(crew: Crew) -> None:
-    crew.begin("".join(outputs.paragraph(f"/no/{'x' * 200}{number}.md") for number in range(1000)))
+def test_prompt_with_more_files_than_anybody_wants_is_bounded(crew: Crew, repo: Path) -> None:
+    names = [f"{repo}/no/{'x' * 200}{number}.md" for number in range(1000)]
+    crew.begin("".join(outputs.paragraph(name) for name in names))
 
     assert len(crew.of("output.launched")) == hooked.MOST
     reason = crew.held()
@@ -141,7 +143,75 @@ def test_prompt_with_more_files_than_anybody_wants_is_bounded(crew: Crew) -> Non
 
 
 def test_mark_that_is_looked_for_first_is_in_the_sentinel() -> None:
-    assert outputs.SENTINEL.startswith(telling._MARK)
+    assert outputs.SENTINEL.startswith(serve._MARK)
+
+
+# Launched too often.
+
+
+def third(crew: Crew, **fields: Any) -> str:
+    """The third call for one output; what the lead is told before it."""
+    for number in (1, 2):
+        crew.claude.ends(crew.begin(agent=f"a{number}"), "Agent", prompt=crew.prompt)
+    given = {"prompt": crew.prompt, "subagent_type": KIND}
+    return crew.claude(
+        "PreToolUse", tool_name="Agent", tool_input=given, tool_use_id="t3", **fields
+    )
+
+
+@pytest.mark.req("OUT-06", "OUT-23")
+def test_third_launch_of_an_output_is_told_to_the_lead(crew: Crew) -> None:
+    crew.file.write_bytes(b"Two races, and the")
+    said = context(third(crew))
+
+    assert "this is launch number 3 of" in said
+    assert f"{crew.file} does not end in the closing line" in said
+    assert "standfast outputs grant" in said
+    assert len(crew.of("output.launched")) == 3  # it is told, not kept from it
+    assert "launch number 4" in crew.claude(
+        "PreToolUse",
+        tool_name="Task",
+        tool_input={"prompt": crew.prompt},
+        tool_use_id="t4",
+    )
+
+
+@pytest.mark.req("OUT-04", "OUT-23")
+def test_third_launch_of_a_complete_output_is_told_that_it_is_there(crew: Crew) -> None:
+    crew.file.write_bytes(GOOD)
+
+    assert f"{crew.file} is complete" in context(third(crew))
+
+
+@pytest.mark.req("OUT-06", "OUT-23")
+def test_launches_that_a_person_granted_are_not_too_many(crew: Crew) -> None:
+    journal = crew.claude.journal
+    with journal.writing() as tx:
+        recorded.grant(tx, str(crew.file), "the disk was full", Author("user"))
+    journal.close()
+
+    assert third(crew) == ""
+
+
+@pytest.mark.req("OUT-23")
+def test_launches_of_another_output_and_hooks_that_tell_twice_are_not_counted(crew: Crew) -> None:
+    crew.begin(outputs.paragraph(f"{crew.file.parent}/other.md"))
+    for use in ("t1", "t1", "t1", "t2", "t2"):
+        given = {"prompt": crew.prompt}
+        told = crew.claude("PreToolUse", tool_name="Agent", tool_input=given, tool_use_id=use)
+        assert told == ""
+
+
+@pytest.mark.req("OUT-23")
+def test_older_client_is_told_when_the_call_comes_back(
+    crew: Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert context(third(crew))
+    monkeypatch.setattr(crew.claude, "tells_agents", False)
+
+    told = crew.claude.ends("t3", "Agent", prompt=crew.prompt)
+
+    assert "this is launch number 3 of" in context(told)
 
 
 # Held once.
@@ -226,8 +296,8 @@ def test_good_subagent_is_not_held(crew: Crew) -> None:
     assert [e["fault"] for e in crew.of("output.checked")] == [""]
 
 
-def test_every_invalid_file_is_named_and_the_valid_one_is_not(crew: Crew, tmp_path: Path) -> None:
-    paths = [tmp_path / name for name in ("a.md", "b.md", "c.md")]
+def test_every_invalid_file_is_named_and_the_valid_one_is_not(crew: Crew, repo: Path) -> None:
+    paths = [repo / name for name in ("a.md", "b.md", "c.md")]
     paths[1].write_bytes(GOOD)
     crew.begin("\n".join(outputs.paragraph(str(path)) for path in paths))
 
@@ -239,11 +309,9 @@ def test_every_invalid_file_is_named_and_the_valid_one_is_not(crew: Crew, tmp_pa
     assert [each["path"] for each in crew.of("output.held")] == [str(paths[0]), str(paths[2])]
 
 
-def test_secret_in_a_path_is_told_to_the_subagent_and_kept_nowhere(
-    crew: Crew, tmp_path: Path
-) -> None:
+def test_secret_in_a_path_is_told_to_the_subagent_and_kept_nowhere(crew: Crew, repo: Path) -> None:
     secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
-    path = tmp_path / f"{secret}.md"
+    path = repo / f"{secret}.md"
     crew.begin(outputs.paragraph(str(path)))
 
     assert secret in crew.held()
@@ -407,12 +475,16 @@ def test_brief_still_tells_of_a_subagent_that_is_held(crew: Crew) -> None:
 def test_client_waits_longer_where_a_subagent_may_be_held() -> None:
     assert hook._has_time(b'{"session_id":"s","hook_event_name":"SubagentStop"}')
     assert not hook._has_time(b'{"session_id":"s","hook_event_name":"PostToolUse"}')
+    call = '{"hook_event_name":"PreToolUse","tool_name":"%s","tool_input":{"prompt":"%s"}}'
+    assert hook._has_time((call % ("Agent", outputs.SENTINEL)).encode())
+    assert not hook._has_time((call % ("Agent", "Look.")).encode())
+    assert not hook._has_time((call % ("Write", outputs.SENTINEL)).encode())
 
 
 @pytest.mark.req("OUT-13")
 def test_launcher_hands_the_hold_over(repo: Path, world: Path, tmp_path: Path) -> None:
     hooks = Hooks(repo, put_launcher(world / "hook"))
-    path, transcript = tmp_path / "late.md", tmp_path / "agent.jsonl"
+    path, transcript = repo / "late.md", tmp_path / "agent.jsonl"
     said = {"type": "user", "message": {"role": "user", "content": outputs.paragraph(str(path))}}
     transcript.write_text(json.dumps(said) + "\n", encoding="utf-8")
     fields = {"agent_id": AGENT, "agent_type": KIND, "agent_transcript_path": str(transcript)}

@@ -119,7 +119,50 @@ def test_begin_makes_what_the_remedy_promises(repo: Path, cli: Cli) -> None:
     again = Path(cli("live-state", "begin", "other", cwd=repo).stdout.strip())
     assert again.name.endswith("-02-other")
     assert live_state.session_dir(str(repo), {}) == str(again)
+    assert cli("live-state", "begin", "third", cwd=repo).returncode == 0
     assert folder.is_dir()
+
+
+@pytest.mark.req("OUT-02")
+@pytest.mark.parametrize(
+    ("state", "stays"),
+    [
+        ("# ours\nworkflow:\n  phase: impl  # soon\nlive:\n  session_id: old\n  phase: done\n",
+         ("# ours\nworkflow:\n  phase: impl  # soon\nlive:\n", "  phase: done\n")),
+        ("sessions:\n  - id: a\n    dir: .cwf/projects/a\nlive:\n",
+         ("sessions:\n  - id: a\n    dir: .cwf/projects/a\nlive:\n",)),
+        ("live: {}\ntools: {rg: true}\n", ("tools: {rg: true}\n",)),
+        ('live:\n  dir: ""\n  decisions:\n    - keep it  # why\n', ("    - keep it  # why\n",)),
+        ("tools: {rg: true}\n", ("tools: {rg: true}\n",)),
+        ("", ()),
+    ],
+)  # fmt: skip
+def test_one_command_mends_a_state_between_two_sessions(
+    repo: Path, cli: Cli, state: str, stays: tuple[str, ...]
+) -> None:
+    path = put(repo, ROOT, state)
+    told = cli("outputs", "gate", "--stage", "retro", cwd=repo)
+    assert (told.returncode, "`standfast live-state begin`" in told.stderr) == (1, True)
+
+    made = cli("live-state", "begin", cwd=repo)
+
+    assert made.returncode == 0, made.stderr
+    assert live_state.session_dir(str(repo), {}) == made.stdout.strip()
+    assert all(part in path.read_text(encoding="utf-8") for part in stays)
+    assert cli("outputs", "gate", "--stage", "plan", cwd=repo).returncode == 0
+
+
+@pytest.mark.req("OUT-02")
+@pytest.mark.parametrize("state", ["live: [\n", "- a\n", "live: text\n", "live: &a {x: *a}\n"])
+def test_state_that_cannot_be_read_is_left_as_it_is(repo: Path, cli: Cli, state: str) -> None:
+    path = put(repo, ROOT, state)
+
+    done = cli("live-state", "begin", cwd=repo)
+
+    assert done.returncode not in {0, 70}
+    assert str(path) in done.stderr
+    assert path.read_text(encoding="utf-8") == state
+    assert not (repo / ".cwf/projects").exists()
 
 
 @pytest.mark.req("OUT-02")

@@ -11,6 +11,7 @@ from standfast.errors import BadName, WrongUsage
 from standfast.files import outputs as files
 from standfast.journal.store import Journal
 from standfast.protocol import outputs, stages
+from standfast.protocol.declared_outputs import declared
 from standfast.protocol.outputs import SENTINEL
 
 END = SENTINEL.encode()
@@ -154,16 +155,24 @@ def test_prompt_carries_the_path_and_the_sentinel_once() -> None:
     assert f"Write your complete findings to: {path}\n" in made
     assert made.count(SENTINEL) == 1
     assert outputs.prompt(made, path) == made
-    assert outputs.declared(made) == [path]
+    assert declared(made) == [path]
 
 
 @pytest.mark.req("OUT-13")
 def test_only_a_line_that_says_to_write_declares_a_file() -> None:
     told = f"Read /a/b.md first.\nThen write it to: /s/x.md\nand end in {SENTINEL}\n"
 
-    assert outputs.declared(told) == ["/s/x.md"]
-    assert outputs.declared(told.replace(SENTINEL, "done")) == []
-    assert outputs.declared(f"write nothing {SENTINEL}") == []
+    assert declared(told) == ["/s/x.md"]
+    assert declared(told.replace(SENTINEL, "done")) == []
+    assert declared(f"write nothing {SENTINEL}") == []
+
+
+@pytest.mark.req("OUT-13", "OUT-23")
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_our_own_paragraph_is_found_whatever_stands_around_it(before: str, after: str) -> None:
+    path = "/work tree/R&D and (more)/review-security-code.md"
+
+    assert declared(f"{before}\n{outputs.paragraph(path)}{after}") == [path]
 
 
 # Stages as data.

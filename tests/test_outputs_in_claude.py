@@ -15,6 +15,10 @@ from standfast.testing.rig.seen import Kind
 
 TASK = "Find every race in refunds."
 FINDINGS = f"Two races, both in refunds.\n{outputs.SENTINEL}\n"
+OWN_WORDS = (
+    "The file MUST exist when you finish. End your output file with the exact\n"
+    f"line `{outputs.SENTINEL}` as the last line.\n"
+)
 ONLY_SAID = Reply(text="I found two races.")
 
 
@@ -25,18 +29,19 @@ class Review:
         self.world = installed(version, folder)
         self.path = Path(self.world.place.project, "review-races.md")
         self.remedy = outputs.remedy(str(self.path), outputs.MISSING)
+        self.lead: list[str] = []  # what the lead was told
         self.writes = Reply(calls=(("Write", {"file_path": str(self.path), "content": FINDINGS}),))
 
-    def run(self, *does: tuple[str, Reply]) -> list[str]:
+    def run(self, *does: tuple[str, Reply], prompt: str = "", times: int = 1) -> list[str]:
         """Play it; the last words of the user in each request of the subagent, in order."""
-        prompt = outputs.prompt(f"{TASK} {'Be thorough. ' * 300}", str(self.path))
+        prompt = prompt or outputs.prompt(f"{TASK} {'Be thorough. ' * 300}", str(self.path))
         task: Mapping[str, Any] = {
             "prompt": prompt,
             "description": "review",
             "subagent_type": "general-purpose",
         }
         rules = [
-            Rule(when="Have it reviewed.", reply=Reply(calls=(("Agent", task),))),
+            Rule(when="Have it reviewed.", reply=Reply(calls=(("Agent", task),) * times)),
             *(Rule(to=Kind.AGENT, when=when, reply=reply) for when, reply in does),
             Rule(always=True, reply=Reply(text="The review is in.")),
         ]
@@ -50,6 +55,7 @@ class Review:
             claude.end()
             assert model.script.unscripted == []
             assert [rule for rule in model.script.rules if not rule.always] == []
+            self.lead = [request.text for request in model.of(Kind.MAIN)]
             return [request.last_user for request in model.of(Kind.AGENT)]
 
     def kept(self, kind: str) -> list[Mapping[str, Any]]:
@@ -94,3 +100,31 @@ def test_subagent_that_leaves_its_file_is_told_nothing(review: Review) -> None:
     assert "does not exist" not in "".join(said)
     assert review.kept("output.held") == []
     assert [each["fault"] for each in review.kept("output.checked")] == [""]
+
+
+@pytest.mark.req("OUT-23")
+def test_relative_path_of_the_protocols_own_words_is_held_for_where_it_belongs(
+    review: Review,
+) -> None:
+    folder = Path(review.world.place.project, ".cwf/projects/one")
+    folder.mkdir(parents=True)
+    (folder.parents[1] / "cwf-state.yaml").write_text("live:\n  dir: .cwf/projects/one\n", "utf-8")
+    prompt = f"{TASK}\nWrite your complete findings to: .cwf/projects/one/x.md\n{OWN_WORDS}"
+    remedy = outputs.remedy(str(folder / "x.md"), outputs.MISSING)
+
+    review.run((TASK, ONLY_SAID), (remedy, Reply(text="I said it already.")), prompt=prompt)
+
+    (held,) = review.kept("output.held")
+    (launched,) = review.kept("output.launched")
+    assert held["path"] == launched["path"] == str(folder / "x.md")
+
+
+@pytest.mark.req("OUT-06", "OUT-23")
+def test_lead_hears_of_the_third_launch_of_one_output(review: Review) -> None:
+    review.path.write_text(FINDINGS, encoding="utf-8")
+
+    review.run(*[(TASK, ONLY_SAID)] * 3, times=3)
+
+    assert len(review.kept("output.launched")) == 3
+    told = f"{review.path} is complete, and this is its launch number 3"
+    assert any(told in text for text in review.lead)

@@ -46,8 +46,11 @@ def error_table() -> str:
     head = "| code | exit status | cause | remedy (the message may say more) |\n|---|--:|---|---|\n"
     return (
         f"# Errors and exit statuses\n\n{NOTE}\n"
-        "0 is done, 1 a check that failed or a gate that is closed, 2 wrong usage, 130 an "
-        "interrupt; the others each have one cause:\n\n" + head + "\n".join(rows) + "\n"
+        "0 is done, 1 a check that failed or a gate that is closed, 2 wrong usage, 75 a gate that "
+        "is not decided yet, 130 an interrupt; the others each have one cause:\n\n"
+        + head
+        + "\n".join(rows)
+        + "\n"
     )
 
 

@@ -118,6 +118,14 @@ class PersonOnly(StandfastError):
     remedy = "Ask the user to run it in a terminal of their own."
 
 
+class NoLaunchLeft(StandfastError):
+    """No agent is to be launched for an output: it is there, in work, or was tried often enough."""
+
+    code = "SF119"
+    exit_status = 1
+    remedy = "See it with `standfast outputs check`; a person may `standfast outputs grant` one."
+
+
 class IllegalMove(StandfastError):
     """A role's lifecycle has no such move from where it is."""
 

@@ -24,8 +24,11 @@ FILE = "hook.modules"
 PACKAGES = ("", "clients", "clients.claude", "files", "journal", "protocol", "redact", "wake")
 MODULES = (
     *("clock", "disk", "errors", "xdg"),
-    *("protocol.context_monitor", "protocol.ids", "protocol.outputs", "protocol.reinject"),
-    *("protocol.staleness", "protocol.text", "protocol.updated_at"),
+    *("protocol.context_monitor", "protocol.declared_outputs", "protocol.ids"),
+    *("protocol.output_clauses", "protocol.output_phrases", "protocol.outputs"),
+    *("protocol.phrase_words", "protocol.prompt_lines"),
+    *("protocol.prompt_tokens", "protocol.reinject", "protocol.staleness", "protocol.text"),
+    "protocol.updated_at",
     *("clients.afterwards", "clients.checkout", "clients.commits", "clients.hook"),
     "clients.serve",
     *("clients.claude.answers", "clients.claude.chosen", "clients.claude.committing"),
@@ -34,7 +37,7 @@ MODULES = (
     *("clients.claude.recipes", "clients.claude.recording", "clients.claude.reminders"),
     *("clients.claude.starting", "clients.claude.telling", "clients.claude.transcript"),
     "clients.claude.watching",
-    "files.output_file",
+    *("files.output_file", "files.output_places"),
     *("journal.alive", "journal.author", "journal.chain", "journal.concerned", "journal.damage"),
     *("journal.database", "journal.folds", "journal.freshness", "journal.heads"),
     *("journal.locks", "journal.lost", "journal.opening", "journal.payload", "journal.place"),

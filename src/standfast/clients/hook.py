@@ -69,6 +69,9 @@ def _has_time(head: bytes) -> bool:
     """Whether this call has the longer time: the client's own key comes before any tool's."""
     _, _, rest = head.partition(b'"hook_event_name"')
     event = rest.lstrip(b': "').partition(b'"')[0]
+    if event in {b"PreToolUse", b"PostToolUse"}:  # who launches an output is told only in time
+        tool = rest.partition(b'"tool_name"')[2].lstrip(b': "').partition(b'"')[0]
+        return tool in {b"Agent", b"Task"} and b"<!--" in rest
     return event.decode("ascii", "replace") in UNHURRIED
 
 

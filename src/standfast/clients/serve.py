@@ -12,7 +12,7 @@ import os
 from standfast import clock, xdg
 from standfast.clients.claude import payload as claude_payload
 from standfast.clients.claude import telling
-from standfast.clients.claude.recording import MAIN, facts
+from standfast.clients.claude.recording import DELEGATES, MAIN, facts
 from standfast.clients.hook import ANSWER, WAKES
 from standfast.errors import BadName, JournalBusy, StandfastError
 from standfast.journal import alive, place
@@ -45,6 +45,7 @@ _WATCHED = frozenset(
 )
 DOCUMENT = "ORCHESTRATION.yaml"
 _RULES = (DOCUMENT, "CLAUDE.md", ".claude")
+_MARK = "<!--"  # the sentinel begins so: a prompt without it declares no output
 LOCK_S = 0.1
 _WAKE_LOCK_S = 1.0
 _LONGEST_TURN_NS = 60_000_000_000
@@ -56,8 +57,9 @@ class Call:
     """One call of one hook: who calls, about what, and where its journal is."""
 
     __slots__ = (
-        *("agent", "began", "crossed", "cwd", "documents", "environ", "event", "hold", "keeps"),
-        *("outputs", "payload", "pid", "place", "refused", "role", "said", "session", "tool"),
+        *("agent", "began", "crossed", "cwd", "declared", "documents", "environ", "event", "hold"),
+        *("keeps", "outputs", "payload", "pid", "place", "refused", "relaunched", "role", "said"),
+        *("session", "tool"),
     )
 
     def __init__(self, payload: Payload, pid: str, environ: Mapping[str, str]) -> None:
@@ -74,6 +76,8 @@ class Call:
         self.agent = _as_name(agent) if agent else None
         self.cwd = cwd if cwd and os.path.isabs(cwd) and "\0" not in cwd else here()
         self.tool = tool or ""
+        self.declared: list[str] = []  # outputs that a subagent is asked for
+        self.relaunched: list[tuple[str, int]] = []  # those that have had all their launches
         self.outputs: list[Looked] = []  # what a subagent that stops was told to leave behind
         self.hold = ""  # what to print so that it goes on
         self.place = find_place(environ, self.cwd)
@@ -153,6 +157,7 @@ def _say(answer: int, words: bytes) -> bool:
 
 def _serve(call: Call, found: list[Fact], answer: int) -> None:
     journal = Journal(call.place.folder, lock_timeout_s=_patience(call), checkpoint=False)
+    _look_at_prompt(call)
     try:
         place.refuse_foreign(call.place)
         journal.make_if_gone()
@@ -177,8 +182,7 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         _say(answer, ANSWER)
         return
     output, wake = recorded
-    if _is_watched(call):
-        output = _watch(call, journal, output)
+    output = _speak(call, journal, output)
     told = _say(answer, ANSWER + output.encode())
     os.close(answer)
     try:
@@ -191,6 +195,30 @@ def _serve(call: Call, found: list[Fact], answer: int) -> None:
         pass  # the fact is safe: the next call finds the same to do
     finally:
         journal.let_go()
+
+
+def _look_at_prompt(call: Call) -> None:
+    """Which files a subagent is asked for: told before its call, to older clients after it too."""
+    if call.tool not in DELEGATES or _MARK not in call.payload.text:
+        return
+    hears_before = "CLAUDE_CODE_SESSION_ID" in call.environ
+    if call.event != "PreToolUse" and (call.event != "PostToolUse" or hears_before):
+        return
+    from standfast.clients.claude import outputs  # of many prompts few declare one
+
+    try:
+        call.declared = outputs.named(call)
+    except Exception:  # noqa: BLE001  # whatever stands in a prompt, the call is recorded
+        call.declared = []
+
+
+def _speak(call: Call, journal: Journal, output: str) -> str:
+    """What is printed, with what there is to be said beside it."""
+    if call.relaunched:
+        from standfast.clients.claude import outputs
+
+        output = call.payload.beside(output, call.event, outputs.too_often(call))
+    return _watch(call, journal, output) if _is_watched(call) else output
 
 
 def _is_watched(call: Call) -> bool:

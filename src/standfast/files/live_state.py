@@ -46,7 +46,8 @@ def session_dir(
         raise NoLiveState(
             "the live state names no session directory: `live.dir` is not there",
             file=found.path,
-            remedy="Add `dir:` below `live:` there, or give --session-dir DIR.",
+            remedy="Begin one with `standfast live-state begin`, which adds it there, or give"
+            " --session-dir DIR.",
         )
     where = _inside(root, found.live.dir, found.path)
     path = _folder(os.path.join(root, where), f"`live.dir` in {found.path}")

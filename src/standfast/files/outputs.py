@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
-from standfast.errors import WrongUsage
+from standfast.errors import DiskFailed, WrongUsage
 from standfast.files import output_file
 from standfast.journal import outputs as recorded
 from standfast.protocol import outputs, stages
@@ -47,12 +47,16 @@ def expected(
 
     *inputs* holds the fingerprint of what each role's output is to be made from.
     """
-    found = []
-    for role in _roles(journal, wanted):
-        output = _output(journal, wanted, role, (inputs or {}).get(role, ""))
-        if _is_expected(wanted, output):
-            found.append(output)
-    return found
+    every = [
+        _output(journal, wanted, role, (inputs or {}).get(role, ""))
+        for role in _roles(journal, wanted)
+    ]
+    if wanted.only:
+        return every
+    begun = [each for each in every if _is_begun(wanted, each)]
+    if wanted.stage.expects == stages.LAUNCHED or wanted.mode == stages.LIGHT:
+        return begun
+    return begun or every if wanted.stage.expects == stages.PICKED else every
 
 
 def _roles(journal: Journal, wanted: Wanted) -> list[str]:
@@ -81,13 +85,9 @@ def _refuse_shared_names(stage: Stage, roles: Iterable[str]) -> None:
         taken.add(name.lower())
 
 
-def _is_expected(wanted: Wanted, output: Output) -> bool:
-    """Some stages expect only what was begun: by somebody's word, the journal's, or a file's."""
-    if wanted.only or output.role in wanted.next:
-        return True
-    if wanted.stage.expects == stages.LAUNCHED or wanted.mode == stages.LIGHT:
-        return output.launches > 0 or output.fault != outputs.MISSING
-    return True
+def _is_begun(wanted: Wanted, output: Output) -> bool:
+    """By somebody's word, the journal's, or a file's."""
+    return output.role in wanted.next or output.launches > 0 or output.fault != outputs.MISSING
 
 
 def _output(journal: Journal, wanted: Wanted, role: str, inputs: str) -> Output:
@@ -103,11 +103,34 @@ def _output(journal: Journal, wanted: Wanted, role: str, inputs: str) -> Output:
         fault=seen.fault,
         digest=seen.digest,
         size=seen.size,
-        launches=known.launches,
+        launches=max(known.launches, int(role in wanted.only)),  # it was said to be begun
         granted=known.granted,
         accepted=str(known.accepted["by"]) if known.accepted else "",
         stale=bool(seen.fault is None and inputs and made_from and made_from != inputs),
     )
+
+
+def refuse_unwritable(folder: str) -> None:
+    """Before a launch is counted: an agent whose file cannot be written works for nothing."""
+    try:
+        _try_to_write(folder)
+    except OSError as error:
+        raise DiskFailed(
+            f"the session directory cannot be written: {error.strerror}; nothing was launched",
+            file=folder,
+            remedy="See whose it is with `ls -ld`, or name another with --session-dir.",
+        ) from error
+
+
+def _try_to_write(folder: str) -> None:
+    """Rights do not tell: a filesystem may be read-only or full, whoever asks."""
+    path = os.path.join(folder, f".standfast-{os.urandom(6).hex()}")
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        os.unlink(path)  # first: a crash leaves nothing behind
+        os.write(fd, b"\n")
+    finally:
+        os.close(fd)
 
 
 def receive(journal: Journal, output: Output, author: Author, inputs: str = "") -> bool:

@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import NothingFound
+from standfast.journal import alive
 
 if TYPE_CHECKING:
     from standfast.journal.author import Author
@@ -18,6 +19,23 @@ if TYPE_CHECKING:
     from standfast.journal.writing import Writing
 
 _QUERY = "SELECT value, at FROM cells WHERE key = ?"
+_FEW = 256  # a launch stands right behind the call that makes it
+
+# Calls and subagents of clients that are not over, since the client was last started.
+_BUSY = f"""
+    SELECT DISTINCT call.session, sessions.process FROM (
+      SELECT session, key AS call FROM work INDEXED BY work_by_state
+      WHERE state IN ('open', 'background') AND what = 'call'
+      UNION
+      SELECT agent.session, ifnull(began.payload ->> 'call', began.payload ->> 'id')
+      FROM work AS agent INDEXED BY work_by_state JOIN events AS began ON began.seq = agent.begun
+      WHERE agent.state = 'open' AND agent.what = 'agent') AS busy
+    JOIN work AS call ON call.session = busy.session AND call.what = 'call' AND call.key = busy.call
+    JOIN events AS launched ON launched.seq BETWEEN call.begun AND call.begun + {_FEW}
+      AND launched.kind = 'output.launched' AND launched.payload ->> 'call' = call.key
+      AND launched.payload ->> 'path' = ?
+    JOIN sessions ON sessions.session = call.session
+    WHERE sessions.ended IS NULL AND sessions.forgotten = 0 AND call.begun > sessions.woke"""  # noqa: S608  # our own words
 
 
 class Known(NamedTuple):
@@ -84,6 +102,21 @@ def _made_from(before: Known, receipt: dict[str, object]) -> object:
     """The same bytes were made from what they were made from; others, from the last launch's."""
     had = before.receipt or {}
     return had.get("inputs") if had.get("digest") == receipt["digest"] else before.inputs
+
+
+def busy_session(journal: Journal, path: str) -> str:
+    """The session of a client whose subagent is at work on this output; nothing where none is.
+
+    A subagent is gone with the client that it was begun by.
+    """
+    try:
+        rows = journal.query(_BUSY, (path,))
+    except NothingFound:
+        return ""
+    for session, process in rows:
+        if not alive.is_gone(None if process is None else str(process)):
+            return str(session)
+    return ""
 
 
 def launched_in(journal: Journal, folder: str) -> list[tuple[str, str | None]]:

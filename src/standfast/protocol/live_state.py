@@ -10,7 +10,9 @@ import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import BadDocument
+from standfast.protocol import yaml_sections
 from standfast.protocol.yaml_text import read_yaml
+from standfast.protocol.yaml_writing import write
 
 if TYPE_CHECKING:
     from standfast.protocol.yaml_text import Document
@@ -44,6 +46,15 @@ def read(data: bytes, name: str) -> Live:
         raise BadDocument("`live` is not a mapping", file=name, line=document.line_of(("live",)))
     text = data.decode("utf-8")
     return Live(*(_text(document, text, ("live", key), name) for key in Live._fields))
+
+
+def begun(data: bytes, name: str, session: str, where: str) -> bytes:
+    """A state between two sessions with the new one in it; every other line stays as it is."""
+    read(data, name)
+    document = read_yaml(data, name=name).value
+    live = document.get("live") if isinstance(document, dict) else None
+    told = {**(live if isinstance(live, dict) else {}), "session_id": session, "dir": where}
+    return yaml_sections.replace(data.decode("utf-8"), "live", write({"live": told}), name).encode()
 
 
 def read_setting(data: bytes, name: str) -> str | None:

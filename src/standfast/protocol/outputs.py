@@ -8,10 +8,6 @@ from __future__ import annotations
 
 from standfast.protocol import ids
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 SENTINEL = "<!-- AGENT_COMPLETE -->"
 LIMIT = 16 * 1024 * 1024
 LAUNCHES = 2  # the first, and one more
@@ -74,19 +70,11 @@ def prompt(task: str, path: str) -> str:
     return task if about in task else f"{task.rstrip()}\n\n{about}".lstrip()
 
 
-def declared(text: str) -> list[str]:
-    """The files that a prompt tells its agent to write: absolute paths, where it has the sentinel.
-
-    A line that says to write and names an absolute path that ends in `.md` declares that path.
-    """
-    return list(dict.fromkeys(_declared(text))) if SENTINEL in text else []
-
-
-def _declared(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        start, end = line.find("/"), line.rfind(".md")
-        if 0 <= start < end and "write" in line[:start].lower() and "\0" not in line:
-            yield line[start : end + 3]
+def paragraphs(text: str) -> list[str]:
+    """The paths in every such paragraph of ours that a prompt carries."""
+    before, behind = paragraph("\n").split("\n\n")
+    found = [part.rpartition(before)[2] for part in text.split(f"\n{behind}")[:-1]]
+    return [path for path in dict.fromkeys(found) if path and "\n" not in path]
 
 
 def remedy(path: str, why: str) -> str:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 CRITICAL, SOFT = "critical", "soft"
-ALL, LAUNCHED = "all", "launched"  # what a stage expects: every output, or those that were begun
+# What a stage expects: every output; those that were launched; those, or all while none was.
+ALL, LAUNCHED, PICKED = "all", "launched", "picked"
 DEEP, LIGHT = "deep", "light"
 MODES = (DEEP, LIGHT)
 _MOST_STAGES, _MOST_OUTPUTS = 100, 100
@@ -70,7 +71,7 @@ STAGES: tuple[Stage, ...] = (
         expects=LAUNCHED,
     ),
     *(
-        Stage(f"review-{what}", "review", _all(CRITICAL, _REVIEWERS), suffix=f"-{what}")
+        Stage(f"review-{what}", "review", _all(CRITICAL, _REVIEWERS), f"-{what}", PICKED)
         for what in ("plan", "code", "clarify")
     ),
     Stage(
@@ -122,7 +123,7 @@ def _declare(name: str, about: object, before: Stage | None) -> Stage:
         raise ValueError(f"says `{min(unknown)}` of stage `{name}`, which there is not")
     base = before or Stage(name, name, {})
     expects = about.get("expects", base.expects)
-    if expects not in {ALL, LAUNCHED}:
+    if "expects" in about and expects not in {ALL, LAUNCHED}:
         raise ValueError(f"says stage `{name}` expects neither `{ALL}` nor `{LAUNCHED}`")
     made = base._replace(
         skill=ids.name(about.get("skill", base.skill), what="skill"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock, disk
 from standfast.effects import launched
-from standfast.errors import StandfastError
+from standfast.errors import NoLaunchLeft, StandfastError
 from standfast.files import outputs as files
 from standfast.journal import at_work, keeping, locks
 from standfast.journal import outputs as recorded
@@ -25,8 +25,10 @@ from standfast.redact import redact
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from standfast.files.outputs import Wanted
     from standfast.journal.author import Author
     from standfast.journal.store import Journal
+    from standfast.journal.writing import Writing
     from standfast.process.running import Running
     from standfast.protocol.gates import Output
 
@@ -142,24 +144,28 @@ def wait_until_idle(
     os.close(_lock(journal, path, wait_s, tell))
 
 
+def at_work(journal: Journal, path: str) -> str:
+    """Who is at work on this output: an agent of ours, or a subagent of a client."""
+    if not is_idle(journal, path):
+        return "an agent of `stage run`"
+    session = recorded.busy_session(journal, path)
+    return f"a subagent of session {session[:8]}" if session else ""
+
+
 def is_idle(journal: Journal, path: str) -> bool:
     """Whether no process of an agent has this output's lock."""
-    fd = locks.open_lock(_lock_file(journal, path))
-    try:
-        return locks.try_lock(fd)
-    finally:
-        os.close(fd)
+    return not locks.is_held(_lock_file(journal, path))
 
 
 def _lock_file(journal: Journal, path: str) -> str:
     folder = os.path.join(journal.folder, launched.FOLDER)
-    disk.make_folder(folder)
     return os.path.join(folder, f"{at_work.name_of(path)}.lock")
 
 
 def _lock(journal: Journal, path: str, wait_s: float, tell: Callable[[str], None]) -> int:
     """Wait for whoever is at work on this output; past the time, say which processes those are."""
     at = _lock_file(journal, path)
+    disk.make_folder(os.path.dirname(at))
     fd = locks.open_lock(at)
     if locks.try_lock(fd):
         return fd
@@ -205,6 +211,43 @@ def _clear(path: str, aside: str | None) -> None:
         os.rename(path, aside)
         disk.sync_folder(os.path.dirname(aside))
     disk.sync_folder(os.path.dirname(path))
+
+
+def count(journal: Journal, wanted: Wanted, roles: Sequence[str], author: Author) -> list[Output]:
+    """Count a launch that somebody else is about to make, of all these roles or of none.
+
+    What stands in a file's place is kept: the agent will write over it.
+    """
+    every = {each.role: each for each in files.expected(journal, wanted._replace(next=(*roles,)))}
+    for role in roles:
+        _refuse_needless(journal, every[role])
+    seen = {role: files.look(wanted.folder, every[role].name).data for role in roles}
+    with journal.writing() as tx:
+        return [
+            _count(journal, tx, every[role], seen[role], wanted.stage.name, author)
+            for role in roles
+        ]
+
+
+def _count(
+    journal: Journal, tx: Writing, output: Output, data: bytes, stage: str, author: Author
+) -> Output:
+    known = recorded.known(journal, output.path)  # others count too
+    if known.launches >= outputs.LAUNCHES + known.granted:
+        problem = f"{output.name} has been launched {known.launches} x: no launch is left"
+        raise NoLaunchLeft(problem, file=output.path)
+    if data:
+        keeping.keep(tx, output.path, data, "an agent writes it anew", author)
+    recorded.launch(tx, output.path, stage, "", author)
+    return output._replace(launches=known.launches + 1, granted=known.granted)
+
+
+def _refuse_needless(journal: Journal, output: Output) -> None:
+    if output.is_valid:
+        problem = f"{output.name} is valid: there is nothing to launch"
+        raise NoLaunchLeft(problem, file=output.path)
+    if who := at_work(journal, output.path):
+        raise NoLaunchLeft(f"{who} is at work on {output.name} already", file=output.path)
 
 
 def _aside(journal: Journal, path: str) -> str:

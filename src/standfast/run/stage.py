@@ -10,8 +10,9 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from standfast.files import outputs as files
+from standfast.journal import outputs as recorded
 from standfast.protocol import gates, outputs, stages
-from standfast.run.launching import Job, launch_all, wait_until_idle
+from standfast.run.launching import Job, at_work, launch_all, wait_until_idle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -51,10 +52,11 @@ def run(
         lacking = [
             Job(each, prompts[each.role], made_from[each.role], granted=each.stale)
             for each in gates.to_launch(found, stale_too=stale_too and round_ == 0)
-            if each.role in prompts
+            if each.role in prompts and not recorded.busy_session(journal, each.path)
         ]
         if not lacking:
             break
+        files.refuse_unwritable(wanted.folder)
         launch_all(journal, wanted.stage.name, lacking, agents, author, tell)
         found = _settled(journal, wanted, author, made_from, agents, tell)
     return found, gate(journal, wanted, found, author)
@@ -85,7 +87,15 @@ def look(
     for output in found:
         if output.is_valid:
             files.receive(journal, output, author)
-    return found
+    return with_work(journal, found)
+
+
+def with_work(journal: Journal, found: Sequence[Output]) -> list[Output]:
+    """The same, with who is at work on what is not valid."""
+    return [
+        each if each.is_valid else each._replace(at_work=at_work(journal, each.path))
+        for each in found
+    ]
 
 
 def decide(wanted: Wanted, found: Sequence[Output]) -> Gate:
@@ -102,6 +112,7 @@ def gate(journal: Journal, wanted: Wanted, found: Sequence[Output], author: Auth
         "gate": decided.verdict,
         "failed": {each.name: each.fault for each in decided.failed},
         "omitted": {each.name: each.fault for each in decided.omitted},
+        "pending": {each.name: each.fault for each in decided.pending},
     }
     journal.append("stage.gated", about, author)
     return decided

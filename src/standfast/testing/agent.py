@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.errors import StandfastError, WrongUsage
-from standfast.protocol import ids, outputs
+from standfast.protocol import declared_outputs, ids, outputs
 from standfast.protocol.yaml_text import read_yaml
 from standfast.testing.rig.page import Page
 
@@ -91,7 +91,7 @@ def act(run: Run, prompt: str) -> int:
     if run.commit:
         _git("add", "-A")
         _git("commit", "-q", "-m", run.commit)
-    for path in outputs.declared(prompt) if run.outputs else []:
+    for path in declared_outputs.declared(prompt) if run.outputs else []:
         disk.replace(path, f"{run.outputs}\n\n{outputs.SENTINEL}\n".encode(), mode=0o644)
     if run.say:
         print(run.say, file=sys.stderr if run.exit else sys.stdout)

@@ -1,9 +1,10 @@
 """The files that a subagent was told to leave behind, when it is asked for and when it stops.
 
-Whoever asks for a subagent launches its outputs, and launches are counted. One that ends without
-its file has worked for nothing: it is held once and told what is missing. Files are read before
-the journal is entered: a disk that hangs must not keep others out. Loaded only where there is
-something to do. Hook path.
+Whoever asks for a subagent launches its outputs: launches are counted, and who asks too often is
+told. One that ends without its file has worked for nothing: it is held once and told what is
+missing, if the file is in the repository or the session's directory and is meant beyond doubt.
+Files are read before the journal is entered: a disk that hangs must not keep others out. Loaded
+only where there is something to do. Hook path.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from standfast.clients.claude import transcript
 from standfast.clients.claude.payload import Payload
 from standfast.clients.claude.recording import MAIN, Fact
 from standfast.errors import BadDocument, DiskFailed, StandfastError
-from standfast.files import output_file
-from standfast.protocol import outputs
+from standfast.files import output_file, output_places
+from standfast.protocol import declared_outputs, outputs
+from standfast.protocol.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from standfast.clients.claude.telling import Ask
     from standfast.clients.serve import Call
     from standfast.files.output_file import Seen
+    from standfast.files.output_places import Place
     from standfast.journal.store import Journal
 
 MOST = 32  # files of one prompt
@@ -41,6 +44,15 @@ _NEVER_HELD = """
     SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM events
       WHERE stream = 'session:' || ?1 AND kind = 'output.held' AND payload ->> 'agent' = ?2)"""
 
+_COUNTED = """
+    SELECT times, ?2 + ifnull((SELECT value ->> 'times' FROM cells
+      WHERE key = 'output.granted:' || ?1), 0)
+    FROM (SELECT CAST(value ->> 'times' AS INTEGER) AS times FROM cells
+      WHERE key = 'output.launched:' || ?1)"""
+_LAST_BY = f"""
+    SELECT * FROM ({_COUNTED}) WHERE times > ?2 AND EXISTS (SELECT 1 FROM cells
+      WHERE key = 'output.launched:' || ?1 AND value ->> 'call' = ?3)"""  # noqa: S608  # our own words
+
 # By the call that asked for a subagent, where no other call of its kind was in flight as well.
 _LAUNCHED = """
     SELECT launched.payload ->> 'path' FROM work AS agent
@@ -59,20 +71,65 @@ _LAUNCHED = """
     ORDER BY launched.seq"""
 
 
-def launched(asked: Fact, call: Call, ask: Ask) -> list[Fact]:
-    """A launch of each output that the prompt for a subagent declares.
+def named(call: Call) -> list[str]:
+    """Every output that the prompt for a subagent declares, by its one path.
 
-    The prompt is taken from the payload: what is recorded of it is cut. A call that is known
-    was counted: hooks may be installed twice.
+    The prompt is taken from the payload: what is recorded of it is cut.
+    """
+    (prompt,) = call.payload.ask([_ASKED])
+    found = _grounds(call).find(declared_outputs.declared(str(prompt or ""))[:MOST])
+    return [place.path for place in found]
+
+
+def _grounds(call: Call) -> output_places.Grounds:
+    project = call.environ.get("CLAUDE_PROJECT_DIR") or call.place.root
+    return output_places.Grounds(call.place.root, project, call.cwd, call.environ)
+
+
+def launched(asked: Fact, call: Call, ask: Ask) -> list[Fact]:
+    """A launch of each output of this call, and which of them have had all of theirs.
+
+    A call that is known was counted: hooks may be installed twice.
     """
     use = str(asked.fields.get("id", ""))
     if ask(_KNOWN_CALL, (call.session, use)):
         return []
-    (prompt,) = call.payload.ask([_ASKED])
+    for path in call.declared:
+        for times, most in ask(_COUNTED, (path, outputs.LAUNCHES)):
+            if int(str(times)) >= int(str(most)):
+                call.relaunched.append((path, int(str(times)) + 1))
     return [
         Fact("output.launched", {"path": path, "by": MAIN, "call": use}, asked.actor)
-        for path in outputs.declared(str(prompt or ""))[:MOST]
+        for path in call.declared
     ]
+
+
+def told_late(call: Call, ask: Ask) -> None:
+    """Older clients do not hand on what is said before a call: it is said when it comes back."""
+    (use,) = call.payload.ask(["?1->>'tool_use_id'"])
+    for path in call.declared:
+        for times, _ in ask(_LAST_BY, (path, outputs.LAUNCHES, str(use))):
+            call.relaunched.append((path, int(str(times))))
+
+
+def too_often(call: Call) -> str:
+    """What whoever launches an output once more than it may be is told."""
+    return "".join(_too_often(path, times) for path, times in call.relaunched)[:_REASON]
+
+
+def _too_often(path: str, times: int) -> str:
+    try:
+        fault = output_file.look(path).fault
+    except (DiskFailed, ValueError):
+        return ""
+    shown = one_line(path, 300)
+    if fault is None:
+        return f"Standfast: {shown} is complete, and this is its launch number {times}: read it.\n"
+    return (
+        f"Standfast: this is launch number {times} of {outputs.wrong(shown, fault)}; an output has"
+        f" {outputs.LAUNCHES} launches. Launch it no more: tell the user, who may allow another"
+        " (`standfast outputs grant`) or go on without it (`standfast outputs accept`).\n"
+    )
 
 
 class Looked:
@@ -98,7 +155,8 @@ def look(call: Call, journal: Journal) -> list[Looked]:
         if paths is None:
             rows = journal.query(_LAUNCHED, (call.session, str(agent)[:64]))
             paths = [str(row[0]) for row in rows if _REDACTED not in str(row[0])]
-        found = [_look(each) for each in paths[:MOST]]
+        places = _grounds(call).find(paths[:MOST])
+        found = [_look(place) for place in places if place.is_ours]
     except (StandfastError, OSError):
         return []
     return [each for each in found if each is not None]
@@ -109,7 +167,7 @@ def _declared(path: str | None) -> list[str] | None:
     for line in transcript.head(path).split(b"\n", _FIRST_LINES)[:_FIRST_LINES]:
         said = _said(line) if b'"user"' in line else None
         if said is not None:
-            return outputs.declared(said)
+            return declared_outputs.declared(said)
     return None
 
 
@@ -122,12 +180,17 @@ def _said(line: bytes) -> str | None:
     return str(said or "") if kind == "user" else None
 
 
-def _look(path: str) -> Looked | None:
-    """Judge one file; None where this moment does not tell."""
+def _look(place: Place) -> Looked | None:
+    """Judge one file, wherever it was put; None where this moment does not tell."""
     try:
-        return Looked(path, output_file.look(path))
+        found = Looked(place.path, output_file.look(place.path))
+        for path in place.elsewhere if found.fault else ():
+            other = Looked(path, output_file.look(path))
+            if not other.fault:
+                return other
     except (DiskFailed, ValueError):
         return None
+    return found
 
 
 def ended(over: Sequence[Fact], call: Call, ask: Ask) -> list[Fact]:

@@ -21,7 +21,6 @@ _OF_THE_MAIN = frozenset({"UserPromptSubmit", "Stop", "SubagentStart", "SessionE
 
 _COMPACTS = frozenset({"PreCompact", "SessionStart"})
 SOME_SUBAGENT = "subagent"
-_MARK = "<!--"  # the sentinel begins so: a prompt without it declares no output
 
 # While a call waits for its subagent, everything that happens is the subagent's doing.
 _WAITED_FOR = """
@@ -99,7 +98,7 @@ def _tool_started(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
         checkout = Checkout(call.cwd)
         fact.fields["log"] = checkout.log_size()
         fact.fields["checkout"] = checkout.id
-    elif tool in DELEGATES and _MARK in call.payload.text:
+    elif call.declared:
         from standfast.clients.claude import outputs  # of many prompts few declare one
 
         return [fact, *outputs.launched(fact, call, ask)]
@@ -112,6 +111,10 @@ def _tool_ended(fact: Fact, call: Call, ask: Ask) -> list[Fact]:
         digits = status.split("\n", 1)[0].strip()
         if is_status and digits.isascii() and digits.isdigit():
             fact.fields["status"] = int(digits[:3])
+    if call.declared:
+        from standfast.clients.claude import outputs
+
+        outputs.told_late(call, ask)
     if fact.fields.get("tool") != "Bash" or "background" in fact.fields:
         return [fact]  # what goes on in the background is looked after when the turn ends
     return [fact, *_commits(fact, call, ask)]

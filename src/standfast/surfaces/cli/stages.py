@@ -11,7 +11,6 @@ from standfast.files import live_state
 from standfast.files.outputs import Wanted
 from standfast.journal.author import Author
 from standfast.protocol import ids, outputs, stages
-from standfast.run import launching
 from standfast.surfaces.cli.screen import json_line, warn
 
 if TYPE_CHECKING:
@@ -69,16 +68,16 @@ def author(context: Context, actor: str = "standfast") -> Author:
 def rows(context: Context, found: Sequence[Output]) -> str:
     """A table of outputs."""
     return context.screen.table(
-        [(state(context, each), each.name, each.tier, about(each)) for each in found],
+        [(state(each), each.name, each.tier, about(each)) for each in found],
         ("strong", "", "dim", "dim"),
     )
 
 
-def state(context: Context, output: Output) -> str:
+def state(output: Output) -> str:
     """One word for what became of it."""
     if output.is_valid:
         return "STALE" if output.stale else "VALID"
-    if at_work(context, output):
+    if output.at_work:
         return "AT WORK"
     return "ACCEPTED" if output.accepted else "INVALID"
 
@@ -90,7 +89,9 @@ def about(output: Output) -> str:
         said.append(f"left out, accepted by {output.accepted}")
     if output.launches:
         said.append(f"launched {output.launches} x")
-    if not output.is_valid and output.launches and not output.left:
+    if output.at_work:
+        said.append(f"{output.at_work} is at work on it")
+    elif not output.is_valid and output.launches and not output.left:
         said.append("no launch left")
     return ", ".join(said)
 
@@ -105,34 +106,50 @@ def show_gate(
 ) -> int:
     """Every invalid file with its reason, a note for each omission, and the one line."""
     if context.json:
-        print(json_line({**as_dict(wanted, found, judged=judged), "gate": gate.verdict}))
-        return 0 if gate.is_open else 1
+        told = as_dict(wanted, found, judged=judged)
+        print(json_line({**told, "gate": gate.verdict, "pending": [o.role for o in gate.pending]}))
+        return gate.status
     for output in gate.failed:
         print(context.screen.paint(f"failed: {output.path}: {output.fault}", "bad"))
     for output in gate.omitted:
         accepted = f", accepted by {output.accepted}" if output.accepted else ""
         print(f"warning: {output.name} is left out: {output.fault}{accepted}")
+    for output in gate.pending:
+        print(f"pending: {output.name}: {output.fault}, {_waits_for(output)}")
     for output in found:
         if output.stale:
             print(f"stale: {output.name} was made from other inputs; --stale makes it anew")
-    for line in _next(context, wanted, gate):
+    for line in _next(wanted, gate):
         print(line)
     print(gate.line)
-    return 0 if gate.is_open else 1
+    return gate.status
 
 
-def _next(context: Context, wanted: Wanted, gate: Gate) -> Iterator[str]:
+def _waits_for(output: Output) -> str:
+    if output.at_work:
+        return f"{output.at_work} is at work on it"
+    if not output.launches:
+        return "never launched"
+    times = "launch is" if output.left == 1 else "launches are"
+    return f"launched {output.launches} x, {output.left} {times} left"
+
+
+def _next(wanted: Wanted, gate: Gate) -> Iterator[str]:
     """What can be done about the outputs that keep the gate closed."""
-    busy = [each for each in gate.failed if at_work(context, each)]
+    busy = [each for each in gate.pending if each.at_work]
+    idle = [each for each in gate.pending if not each.at_work]
     in_the_way = [each for each in gate.failed if each.fault == outputs.NOT_A_FILE]
-    lacking = [each for each in gate.failed if each not in busy and each not in in_the_way]
+    lacking = [each for each in gate.failed if each not in in_the_way]
     if busy:
         yield f"An agent is still at work on {_names(busy)}: ask again when it has ended."
     if in_the_way:
         yield f"No file that can be written: move away what stands at {_names(in_the_way)}."
-    if left := " ".join(output.role for output in lacking if output.left):
-        yield f"A launch is left for {left}: launch again, then ask for the gate once more."
-    if used_up := " ".join(output.role for output in lacking if not output.left):
+    if idle:
+        roles = " ".join(output.role for output in idle)
+        yield f"A launch is left for {roles}: launch again, then ask for the gate once more."
+    if any(not output.launches for output in idle):
+        yield "Those that are not to be launched: name only the others, with --launched ROLE."
+    if used_up := " ".join(output.role for output in lacking):
         yield (
             f"No launch is left for {used_up}. A person may grant one or accept the omission:"
             f" `standfast outputs grant` or `accept`, with `--stage {wanted.stage.name} ROLE`."
@@ -141,11 +158,6 @@ def _next(context: Context, wanted: Wanted, gate: Gate) -> Iterator[str]:
 
 def _names(found: Sequence[Output]) -> str:
     return ", ".join(output.name for output in found)
-
-
-def at_work(context: Context, output: Output) -> bool:
-    """Whether a process of an agent has this output in its hands."""
-    return bool(output.launches) and not launching.is_idle(context.journal, output.path)
 
 
 def as_dict(wanted: Wanted, found: Sequence[Output], *, judged: bool = False) -> dict[str, object]:
@@ -167,6 +179,7 @@ def as_dict(wanted: Wanted, found: Sequence[Output], *, judged: bool = False) ->
                 "launches": each.launches,
                 "launches_left": each.left,
                 "accepted_by": each.accepted or None,
+                "at_work": each.at_work or None,
             }
             for each in found
         ],

@@ -217,6 +217,8 @@ STAGES: tuple[Act, ...] = (
     Act("gate", "outputs gate", "staged", _stage("gate", "--launched", "expert-alpha"),
         new=lambda seen: seen.number("stage.gated")),
     Act("prompt", "outputs prompt", "staged", _stage("prompt", "cdm-analysis")),
+    Act("launched", "outputs launched", "staged", _stage("launched", "cdm-analysis"),
+        new=lambda seen: seen.number("output.launched")),
     Act("accept", "outputs accept", "staged", _stage("accept", "cdm-analysis"),
         new=lambda seen: seen.number("output.accepted")),
     Act("grant", "outputs grant", "staged", _stage("grant", "cdm-analysis"),

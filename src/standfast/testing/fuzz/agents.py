@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from standfast.files import live_state as found
+from standfast.files.output_places import Grounds
 from standfast.journal import keeping
 from standfast.journal import outputs as recorded
 from standfast.journal.author import STANDFAST
 from standfast.journal.store import Journal
-from standfast.protocol import live_state, outputs, stages
+from standfast.protocol import declared_outputs, live_state, outputs, stages
 from standfast.protocol.yaml_text import read_yaml
 from standfast.redact import redact
 from standfast.testing.fuzz.target import Target, answered, folder, must, text_of
@@ -28,11 +29,16 @@ def _output(data: bytes) -> None:
 
 def _prompt(data: bytes) -> None:
     text = text_of(data)
-    for path in outputs.declared(text):
-        must(path.startswith("/") and path.endswith(".md"), "no absolute path")
-        must("\n" not in path and "\0" not in path, "no path at all")
+    root = os.path.realpath(folder("places").path)
+    for said in (text, f"{text}\n{outputs.SENTINEL}"):
+        named = declared_outputs.declared(said)
+        must(all(path.endswith(".md") for path in named), "no file of ours")
+        must(not any("\n" in path or "\0" in path for path in named), "no path at all")
+        for place in Grounds(root, root, root, {"HOME": root}).find(named):
+            must(os.path.isabs(place.path), "a path from nowhere")
+            must(not place.is_ours or place.path.startswith(root + os.sep), "held for others")
     made = outputs.prompt(text, "/s/x.md")
-    must("/s/x.md" in outputs.declared(made), "a prompt without its paragraph")
+    must("/s/x.md" in declared_outputs.declared(made), "a prompt without its paragraph")
     must(outputs.prompt(made, "/s/x.md") == made, "the paragraph twice")
 
 
@@ -47,6 +53,18 @@ def _state(data: bytes) -> None:
     path = found.resolve(root, {}).path
     must(path.startswith(root + os.sep), "a state file outside")
     must(found.session_dir(root, {}).startswith(root + os.sep), "a directory outside")
+
+
+@answered
+def _begun(data: bytes) -> None:
+    """A state with a new session in it says the same of everything else."""
+    text = live_state.begun(data, "state.yaml", "s", "p/d")
+    again = live_state.read(text, "state.yaml")
+    must((again.session_id, again.dir) == ("s", "p/d"), "another session")
+    before, after = (read_yaml(each, name="state.yaml").value for each in (data, text))
+    rest = [dict(each, live=None) if isinstance(each, dict) else {"live": None}
+            for each in (before, after)]  # fmt: skip
+    must(rest[0] == rest[1], "another key was changed")
 
 
 @answered
@@ -88,12 +106,26 @@ TARGETS = (
     ),
     Target(
         "prompt",
-        "absolute paths, and the paragraph once",
+        "paths of files, held for below the root alone, and the paragraph once",
         _prompt,
         (
             outputs.prompt("Look.", "/s/a b.md").encode(),
             b"Write it to /s/x.md and end in " + _END,
             b"write /a.md\r\nWRITE: /b.md " + _END,
+            b"Session dir: ./s\n## Output file\n```\n`x.md`\n```\nInputs:\n- a.md: read\n" + _END,
+            b'1. Do not write to "~/a b.md", write your findings\nto y.md in the root. ' + _END,
+            b"<output>x.md</output> Output: [x](y.md) and z.md, w.md in docs/ " + _END,
+        ),
+    ),
+    Target(
+        "live-state-begun",
+        "the new session, and every other key as it was, or our error",
+        _begun,
+        (
+            b"# x\nlive:\n  session_id: old  # y\n  phase: z\ntools: [rg]\n",
+            b"live: {}\n",
+            b"a: &a 1\nlive: null\nb: *a\n",
+            b"",
         ),
     ),
     Target(

@@ -112,7 +112,7 @@ def _declared(data: bytes) -> None:
     for line in (data, json.dumps(said).encode() + b"\n" + data):
         at = folder("transcript").put("agent.jsonl", line)
         for path in outputs._declared(at) or []:  # noqa: SLF001  # where outside text is taken apart
-            must(os.path.isabs(path), "a path from nowhere")
+            must(path.endswith(".md"), "no file of ours")
             must("\0" not in path and "\n" not in path, "no system knows such a path")
 
 
@@ -232,10 +232,11 @@ TARGETS = (
     ),
     Target(
         "declared-outputs",
-        "absolute paths, or none",
+        "paths of files, or none",
         _declared,
         (
             f"Look.\n{paragraph('/tmp/a.md')}".encode(),
+            f'Write "it" to: `~/a b.md`, b/[x](c.md) or d.md?\n> {SENTINEL}'.encode(),
             (
                 b'{"type":"system"}\n{"type":"user","message":{"content":[{"type":"text","text":"write'
                 b' /a.md %s \\ud83d"}]}}\n' % SENTINEL.encode()

@@ -11,6 +11,7 @@ from standfast import clock, disk
 from standfast.errors import Conflict, WrongUsage
 from standfast.files import live_state
 from standfast.protocol import ids
+from standfast.protocol import live_state as rules
 from standfast.protocol.text import printable
 from standfast.surfaces.cli.screen import json_line
 
@@ -46,31 +47,50 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _begin(context: Context, title: str | None) -> int:
-    """Make a session's directory and the root state that names it; never over somebody else's."""
+    """Make a session's directory and the root state that names it; never over another's session."""
     root = context.place.root
     name = ids.name(title or "session", what="title")
     path = os.path.join(root, live_state.root_file(root, context.environ))
-    is_ours = os.path.lexists(path) and _is_ours(path)
-    if os.path.lexists(path) and not is_ours:
-        raise Conflict(
-            "there is a live state already, with more in it than we would write",
-            file=path,
-            remedy="Change `live.dir` there, or look at it with `standfast live-state resolve`.",
-        )
+    before = _before(context, path)
+    if before is not None:
+        rules.begun(before, path, name, name)  # what cannot be taken is refused before all else
     disk.make_folder(os.path.dirname(path))
     relative = _new_folder(root, name)
-    text = _TEXT.format(session=os.path.basename(relative), dir=relative).encode()
     try:
-        if is_ours:  # the session before stays where it is
-            disk.replace(path, text, mode=0o644)
-        else:
-            disk.create(path, text, mode=0o644)
-            disk.sync_folder(os.path.dirname(path))
+        _write(path, before, os.path.basename(relative), relative)
     except FileExistsError:
         raise Conflict("another command has just begun a session", file=path) from None
     made = os.path.join(root, relative)
     print(json_line({"path": path, "dir": made}) if context.json else made)
     return 0
+
+
+def _before(context: Context, path: str) -> bytes | None:
+    """The root state that is there; one in which somebody's session is live is left alone."""
+    if not os.path.lexists(path):
+        return None
+    if not _is_ours(path):
+        found = live_state.resolve(context.place.root, context.environ)
+        if found.live.dir is not None:
+            raise Conflict(
+                f"a session is live already, in {found.live.dir}",
+                file=found.path,
+                remedy="Change `live.dir` there, or see `standfast live-state resolve`.",
+            )
+    return disk.read_regular(path)
+
+
+def _write(path: str, before: bytes | None, session: str, relative: str) -> None:
+    plain = _TEXT.format(session=session, dir=relative).encode()
+    if before is None:
+        disk.create(path, plain, mode=0o644)
+        disk.sync_folder(os.path.dirname(path))
+        return
+    # The session before stays where it is; so does whatever else somebody keeps there.
+    text = plain if _is_ours(path) else rules.begun(before, path, session, relative)
+    if disk.read_regular(path) != before:
+        raise Conflict("somebody has just changed the live state", file=path)
+    disk.replace(path, text, mode=os.stat(path).st_mode & 0o777)
 
 
 def _is_ours(path: str) -> bool:

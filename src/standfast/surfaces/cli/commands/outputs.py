@@ -9,6 +9,7 @@ from standfast.errors import JournalUnwritable, WrongUsage
 from standfast.files import outputs as files
 from standfast.journal import outputs as recorded
 from standfast.protocol import outputs
+from standfast.run import launching
 from standfast.run import stage as stages
 from standfast.surfaces.cli import persons
 from standfast.surfaces.cli import stages as shown
@@ -78,7 +79,7 @@ def _look(context: Context, wanted: Wanted) -> list[Output]:
         context.may_write()
         return stages.look(context.journal, wanted, shown.author(context))
     except JournalUnwritable:
-        return files.expected(context.journal, wanted)
+        return stages.with_work(context.journal, files.expected(context.journal, wanted))
 
 
 def _prompt(context: Context, arguments: argparse.Namespace) -> int:
@@ -86,6 +87,7 @@ def _prompt(context: Context, arguments: argparse.Namespace) -> int:
     wanted = shown.wanted(context, arguments)
     roles = _roles(wanted, arguments.roles)
     task = _task(context, arguments.task)
+    files.refuse_unwritable(wanted.folder)
     made = {role: outputs.prompt(task, wanted.path(role)) for role in roles}
     if context.json:
         print(json_line({wanted.stage.output(role): text for role, text in made.items()}))
@@ -107,6 +109,22 @@ def _roles(wanted: Wanted, said: list[str]) -> list[str]:
         raise WrongUsage("name at least one role", remedy="See `standfast outputs --help`.")
     roles = [shown.role_of(wanted.stage, each) for each in said]
     return list(dict.fromkeys(roles))
+
+
+def _launched(context: Context, arguments: argparse.Namespace) -> int:
+    """Count a launch that no hook sees, before it is made."""
+    wanted = shown.wanted(context, arguments)
+    roles = _roles(wanted, [*arguments.roles, *arguments.launched])
+    context.may_write()
+    files.refuse_unwritable(wanted.folder)
+    counted = launching.count(context.journal, wanted, roles, shown.author(context))
+    if context.json:
+        told = {each.role: {"launches": each.launches, "left": each.left} for each in counted}
+        print(json_line(told))
+    for each in () if context.json else counted:
+        print(f"Counted: {each.name}, launch {each.launches}, {each.left} left")
+    context.heal()
+    return 0
 
 
 def _accept(context: Context, arguments: argparse.Namespace) -> int:
@@ -153,4 +171,11 @@ def _refuse_needless(context: Context, wanted: Wanted, roles: list[str]) -> None
         raise WrongUsage(f"{', '.join(valid)} is valid: there is nothing to say")
 
 
-_ACTIONS = {"check": _check, "gate": _gate, "prompt": _prompt, "accept": _accept, "grant": _grant}
+_ACTIONS = {
+    "check": _check,
+    "gate": _gate,
+    "prompt": _prompt,
+    "launched": _launched,
+    "accept": _accept,
+    "grant": _grant,
+}
