@@ -15,8 +15,9 @@ from standfast import clock, disk
 from standfast.effects import launched
 from standfast.errors import NoLaunchLeft, StandfastError
 from standfast.files import outputs as files
-from standfast.journal import at_work, keeping, locks
+from standfast.journal import keeping, locks
 from standfast.journal import outputs as recorded
+from standfast.journal.at_work import name_of
 from standfast.process import uninterrupted
 from standfast.process.running import end_all, new_mark
 from standfast.protocol import outputs
@@ -159,7 +160,7 @@ def is_idle(journal: Journal, path: str) -> bool:
 
 def _lock_file(journal: Journal, path: str) -> str:
     folder = os.path.join(journal.folder, launched.FOLDER)
-    return os.path.join(folder, f"{at_work.name_of(path)}.lock")
+    return os.path.join(folder, f"{name_of(path)}.lock")
 
 
 def _lock(journal: Journal, path: str, wait_s: float, tell: Callable[[str], None]) -> int:
