@@ -66,6 +66,14 @@ class Desk:
     def folder(self, name: str) -> Folder:
         return Folder(self.journal.folder, name)
 
+    def begun(self, name: str, script: str) -> Folder:
+        """As one stands whose supervisors died before they wrote anything else."""
+        folder, order = self.folder(name), self.order(name, script)
+        folder.write_order(order)
+        self.journal.append("effect.intended", {"key": name, "argv": order.argv}, USER)
+        folder.start("")
+        return folder
+
     def supervisors(self, name: str) -> list[process.Identity]:
         """The two of them, the one that waits first."""
         text = Path(self.folder(name).at(STARTED)).read_text(encoding="utf-8")

@@ -95,10 +95,8 @@ def test_secret_in_a_command_line_is_not_shown(desk: Desk, cli: Cli) -> None:
 @pytest.mark.req("EFF-02")
 def test_last_words_are_kept_with_the_answer_and_the_raw_ones_go(desk: Desk) -> None:
     secret = "sk-ant-api03-" + "Qx7" * 25
-    folder = desk.folder(KEY)
-    folder.write_order(desk.order(KEY, "exit 0"))
+    folder = desk.begun(KEY, "exit 0")
     folder.reserve()
-    folder.start("")
     Path(folder.at(OUT)).write_text(f"{'x' * 5000}\nhere: {secret}\nlast\n", encoding="utf-8")
     say(desk.journal, KEY, Verdict.DONE, PERSON)
     asked = "SELECT payload ->> 'out' FROM events WHERE kind = 'effect.settled'"
@@ -161,9 +159,7 @@ def test_exit_record_that_nobody_took_in_yet_is_known(desk: Desk) -> None:
 @pytest.mark.req("EFF-02", "EFF-04")
 def test_stray_that_let_go_of_every_lock_still_lives(desk: Desk, cli: Cli) -> None:
     """Its environment tells whose it is, where its files do not."""
-    folder = desk.folder(KEY)
-    folder.write_order(desk.order(KEY, "exit 0"))
-    folder.start("")
+    folder = desk.begun(KEY, "exit 0")
     env = {**os.environ, "STANDFAST_EFFECT": folder.mark}
     stray = subprocess.Popen(["sleep", "100"], env=env, start_new_session=True)
     until(lambda: bool(process.surrounded_by(f"STANDFAST_EFFECT={folder.mark}".encode())))
