@@ -9,11 +9,10 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from standfast.protocol import ids
 from standfast.protocol.json_schema import Fault
 from standfast.protocol.resumption_edits import adopt
-from standfast.protocol.resumption_logs import free_name
-from standfast.protocol.resumption_schema import DECISION, Section
+from standfast.protocol.resumption_logs import free_name, next_id
+from standfast.protocol.resumption_schema import DECISION, SUB_SECTIONS, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,7 +37,7 @@ class Woven(NamedTuple):
 def records(section: Section) -> Iterator[tuple[Path, Any]]:
     """Every field and every entry of a log, by its path."""
     for name, value in section.items():
-        if name == _WHOLE:
+        if name == _WHOLE or name not in SUB_SECTIONS:  # the project's own are taken whole
             yield (name,), value
         elif name == "decision_log":
             yield from (((name, entry["id"]), entry) for entry in value)
@@ -121,7 +120,7 @@ def _with_decision(section: Section, entry: Section) -> Section:
     known = [(each["decision"], each["rationale"]) for each in section["decision_log"]]
     if (entry["decision"], entry["rationale"]) in known:
         return section
-    number = ids.format_id(DECISION, len(known) + 1)
+    number = next_id(DECISION, section["decision_log"])
     return {**section, "decision_log": [*section["decision_log"], {**entry, "id": number}]}
 
 

@@ -33,7 +33,7 @@ class Plan:
     file: str
     root: str
     status: str
-    phase: int
+    phase: int | None  # None when unknown
     phase_name: str
     activity: str
     next_step: str
@@ -67,6 +67,11 @@ class Plan:
         self.foreign = frozenset()
         self.foreign_agents = []
         self.all_foreign_agents = 0
+
+    @property
+    def phase_words(self) -> str:
+        """Its number, if anybody said it."""
+        return "unknown" if self.phase is None else str(self.phase)
 
     def is_ours(self, field: str) -> bool:
         """Whether somebody here wrote a field of the section."""

@@ -34,7 +34,7 @@ def told(facts: Facts, voice: Voice) -> str:
     name = f" {voice.quote(first.phase_name, NAME)}" if first.phase_name.strip() else ""
     is_ours = first.is_ours("recovery_state.current_phase_name") or not name
     source = "" if is_ours else " (from the repository)"
-    which = f"phase {first.phase}{name}{source}"
+    which = f"phase {first.phase_words}{name}{source}"
     return f"Plan {voice.name(first.file)}, {which}, {first.status}.{others}"
 
 

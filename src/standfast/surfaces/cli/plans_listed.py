@@ -68,7 +68,7 @@ def _words(plan: Plan) -> str:
     name = f" {one_line(plan.phase_name, _WORDS)}" if plan.phase_name.strip() else ""
     if name and not plan.is_ours("recovery_state.current_phase_name"):
         name += " (from the repository)"
-    said = [f"phase {plan.phase}{name}", plan.status, *_gate(plan), _age(plan.updated_at)]
+    said = [f"phase {plan.phase_words}{name}", plan.status, *_gate(plan), _age(plan.updated_at)]
     return ", ".join([*said, *([plan.level] if plan.level != staleness.FRESH else [])])
 
 

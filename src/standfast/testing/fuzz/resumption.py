@@ -69,10 +69,12 @@ def _section(data: bytes) -> None:
         adopted = adopt(_EMPTY.section, section)
         must(validate(adopted.section) == [], "an edit that broke the section")
         must(adopted.left or not findings or document.plain, "adopted with findings")
-    if isinstance(section, dict) and version_of(section) is not None:
+    if version_of(section) is not None:
         made = migrate(section, Around(_TIME, "PLAN.md"))
         must(made.original == section, "the original is another")
-        must(len(validate(made.section)) <= len(findings), "worse than before")
+        must(validate(made.section) == [], "read as what is no section")
+        must(migrate(made.section, Around(_TIME, "b.md")).notes == (), "read anew each time")
+        must(bool(made.notes) or section == made.section, "changed without a word")
 
 
 @answered
