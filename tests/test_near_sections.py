@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from claude_calls import Claude
 from conftest import Cli
 from resumption_files import FILE, section
 
@@ -155,3 +156,41 @@ def test_dry_run_goes_with_migrate_alone_and_a_subagent_may_look(repo: Path, cli
         ["git", "status", "--short"], cwd=repo, check=True, capture_output=True, text=True
     )
     assert git.stdout == f"?? {FILE}\n"
+
+
+@pytest.mark.req("RES-02", "RES-25")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (NEAR, ("phase 3", "headers", "finish src/, then run QG-3", "is nearly v2.0, and not taken",
+                "SPDX headers, no full texts")),
+        ("v1-prose-and-own-keys", ("phase 3", "wait for candidate 3", "is v1.0, and not taken",
+                                   "candidate 2 is out (licence)")),
+    ],
+)  # fmt: skip
+def test_brief_tells_what_the_file_says_and_takes_nothing(
+    repo: Path, cli: Cli, name: str, words: tuple[str, ...]
+) -> None:
+    before = put(repo, name)
+    Claude(repo)("SessionStart", source="startup")
+
+    done = cli("brief", cwd=repo)
+
+    assert done.returncode == 0, done.stderr
+    assert [each for each in words if each not in done.stdout] == [], done.stdout
+    plan = json.loads(cli("brief", "--json", cwd=repo).stdout)["documents"][0]
+    assert plan["phase"] == 3
+    assert plan["read_from"] == ("nearly v2.0" if name == NEAR else "v1.0")
+    assert (repo / FILE).read_text(encoding="utf-8") == before
+    assert not told(repo, cli)["journalled"]
+
+
+@pytest.mark.req("RES-25")
+def test_brief_of_a_file_that_is_over_or_broken_is_told_without_it(repo: Path, cli: Cli) -> None:
+    Claude(repo)("SessionStart", source="startup")
+    for text in (put(repo, "near-finished"), "resumption: [\n", "a: 1\n"):
+        (repo / FILE).write_text(text, encoding="utf-8")
+
+        done = cli("brief", cwd=repo)
+
+        assert (done.returncode, "No plan." in done.stdout) == (0, True), done.stderr

@@ -67,6 +67,11 @@ class Found(NamedTuple):
         return self.version == VERSION and not self.findings
 
     @property
+    def kind(self) -> str:
+        """What it is, in words."""
+        return f"v{self.version}" if self.is_valid or not self.findings else f"nearly v{VERSION}"
+
+    @property
     def readable(self) -> Migrated:
         """The section as a person reads it; one that is valid is itself."""
         return migrate(self.value, self.around)

@@ -1,8 +1,8 @@
 """The days and times that a text states, in the forms that people and models write. Pure.
 
-Read are `2026-02-11`, with `/` or `.` for the dashes, `11 Feb 2026` and `February 11, 2026`, each
-with a time behind it or without. Days like 02/11/2026 are not: nobody can tell which is the month.
-A time without a zone is taken as UTC.
+Read are `2026-02-11`, with `/` or `.` for the dashes, `11.2.2026`, `11 Feb 2026` and
+`February 11, 2026`, each with a time behind it or without. Days like 02/11/2026 are not: nobody
+can tell which is the month. A time without a zone is taken as UTC.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _MONTH = rf"({'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
 _DAYS = (
     re.compile(r"(?<![\d.-])(?P<y>\d{4})([-/.])(?P<m>\d{2})\2(?P<d>\d{2})(?!\d)", re.ASCII),
+    re.compile(r"(?<![\d.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?![\d.]*\d)", re.ASCII),
     re.compile(
         rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[ -](?P<m>{_MONTH}),?[ -](?P<y>\d{{4}})(?!\d)",
         re.ASCII | re.IGNORECASE,

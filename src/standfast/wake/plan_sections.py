@@ -232,6 +232,9 @@ def freshness(facts: Facts, voice: Voice) -> Section:
     lines: Lines = []
     for place, plan in enumerate(facts.plans):
         name = voice.name(plan.file)
+        if plan.untaken:
+            how = "`standfast resumption migrate --dry-run` says how it was read"
+            lines.append((place + 1, f"{name} is {plan.untaken}, and not taken yet: {how}."))
         if plan.is_copy:
             kept = f"{name} is kept in {voice.quote(plan.root)}: the copy here is not read."
             lines.append((place + 2, kept))

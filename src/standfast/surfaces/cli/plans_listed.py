@@ -109,6 +109,7 @@ def as_dict(plan: Plan) -> dict[str, object]:
         "activity": plan.activity,
         "next_step": plan.next_step,
         "updated_at": plan.updated_at,
+        "read_from": plan.untaken or None,
         "staleness": {"level": plan.level, "reason": plan.reason},
         "last_checkpoint": plan.checkpoint,
         "current_gate": plan.current_gate,

@@ -39,7 +39,7 @@ class Seen(NamedTuple):
         level, reason = self.staleness.level, self.staleness.reason
         return {
             "file": self.file,
-            "version": VERSION if self.read is None else self.read[0],
+            "version": VERSION if self.read is None else self.read[0].replace("v", ""),
             "assumed": [] if self.read is None else [str(note) for note in self.read[1]],
             "journalled": self.document is not None,
             "staleness": {"level": level, "reason": reason},
@@ -57,8 +57,7 @@ def look(context: Context, given: str | None) -> Seen:
         _refuse_absent(found)
         foreign = _foreign(resumption_files.whose(context.journal, found, context.place.root))
         moved = found.readable
-        version = found.version if found.version != VERSION else f"nearly {VERSION}"
-        read = None if found.is_valid else (str(version), moved.notes)
+        read = None if found.is_valid else (found.kind, moved.notes)
         age = _by_file(context, found, moved.section)
         return Seen(file, moved.section, age, foreign=foreign, read=read)
     session = context.config.session

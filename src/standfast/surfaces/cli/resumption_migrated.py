@@ -51,8 +51,7 @@ class Told(NamedTuple):
         """For people: each thing with its line."""
         notes, found = self.found.readable.notes, self.found
         done = "Migrated" if self.kept else "Would migrate"
-        was = "v1.0" if found.version == "1.0" else f"nearly v{VERSION}"
-        lines = [f"{done} {printable(found.file)} from {was} to v{VERSION}"]
+        lines = [f"{done} {printable(found.file)} from {found.kind} to v{VERSION}"]
         lines += [self._line(note) for note in notes if not note.is_removed]
         gone = [self._line(note) for note in notes if note.is_removed]
         gone += [f"  line {line}: the comment `{one_line(words, _COMMENT)}`"
