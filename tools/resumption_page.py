@@ -35,7 +35,8 @@ def _head(note: str) -> str:
         "ids are each above those before (ours have no gaps), `count` is the number of events, "
         "every time is real and "
         "stands in quotes, a gate is named once, an agent's summary is "
-        "`{status}. {key finding or output}.` in one line.\n"
+        "one line, of ours `{status}. {key finding or output}.`. Keys that are not listed are the "
+        "project's own and stay.\n"
     )
 
 

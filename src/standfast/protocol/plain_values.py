@@ -24,8 +24,10 @@ _STATUSES: Mapping[str, str] = {
     "CANCELLED": "CANCELLED CANCELED ABANDONED DROPPED",
 }
 _STATUS = {word: status for status, words in _STATUSES.items() for word in words.split()}
+NONE = {"none", "n/a", "na", "null", "nil", "unknown", "-", "--", "tbd", "nothing"}
+_GOES_ON = re.compile(r"_(?:ON|BY|FOR|UNTIL|TILL|SINCE|PENDING)_.*")  # why it does not go on
 _YES = {"true", "yes", "y", "applied", "done", "1", "implemented", "acknowledged", "complete"}
-_NO = {"false", "no", "n", "pending", "0", "not applied", "deferred", "open", "not yet"}
+_NO = {"false", "no", "n", "pending", "0", "not applied", "deferred", "open", "not yet", "none"}
 _PHASE = re.compile(r"phase[\s_#:.-]{0,3}(\d{1,6})(?![\d])", re.IGNORECASE | re.ASCII)
 _SHORT_PHASE = re.compile(r"\s*(?:P|Ph\.?)?[\s_#-]{0,2}(\d{1,6})(?!\d)", re.IGNORECASE | re.ASCII)
 _NUMBER = re.compile(r"[~<>=\u2248\s]*(\d{1,9}(?:\.\d{1,9})?)\s*(%|/\s*(\d{1,4}))?", re.ASCII)
@@ -52,6 +54,11 @@ def spoken(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return printable(" ".join(str(value).split()))
+
+
+def is_none(value: object) -> bool:
+    """Whether it says that there is none: in YAML's word for it, or in another."""
+    return value is None or (isinstance(value, str) and value.strip().lower() in {"", *NONE})
 
 
 def number(value: object) -> int | None:
@@ -98,7 +105,9 @@ def status(value: object) -> str | None:
     text = re.sub(r"^[^A-Za-z]+", "", spoken(value)[:_LONGEST])
     head = re.split(r"\s-\s|\s\u2013|\s?\u2014|[(:,;./!]", text, maxsplit=1)[0]
     word = re.sub(r"[\s-]+", "_", head.strip()).upper()
-    return _STATUS.get(word.removeprefix("WORKFLOW_"))
+    word = word.removeprefix("WORKFLOW_")
+    told = _STATUS.get(_GOES_ON.sub("", word))
+    return _STATUS.get(word) if told == "COMPLETE" else told
 
 
 def phase(value: object) -> Phase:
@@ -117,7 +126,8 @@ def phase(value: object) -> Phase:
     if found is None:
         return Phase(None, text)
     rest = re.sub(r"^\s*(?:of|/)\s*\d{1,6}|^\.\d+", "", text[found.end() :])
-    return Phase(int(found[1]), rest.strip(" :._-\u2013\u2014()"))
+    name = rest.strip(" :._-\u2013\u2014()")
+    return Phase(int(found[1]), name if len(name) > 1 else "")  # `2b` has no name
 
 
 def time(value: object) -> str | None:

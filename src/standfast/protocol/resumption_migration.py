@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from standfast.protocol import plain_values, resumption_state, resumption_totals
 from standfast.protocol import resumption_entries as entries
-from standfast.protocol import resumption_state, resumption_totals
 from standfast.protocol.resumption import blank
 from standfast.protocol.resumption_check import faults_in, validate
 from standfast.protocol.resumption_notes import Note, Notes
@@ -143,7 +143,7 @@ def _tell_filled(name: str, said: object, part: Any, notes: Notes) -> None:  # n
 
 
 def _mapping(name: str, value: object, notes: Notes) -> Mapping[str, Any]:
-    if value is not None and not isinstance(value, dict):
+    if not plain_values.is_none(value) and not isinstance(value, dict):
         notes.removed((name,), value)
     return value if isinstance(value, dict) else {}
 

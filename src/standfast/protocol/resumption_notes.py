@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from standfast.protocol.yaml_text import Path
 
 _SHOWN = 80
+_KINDS = {str: "text", int: "a number", float: "a number", bool: "a yes or no", list: "a list",
+          dict: "a mapping", type(None): "nothing"}  # fmt: skip
 
 
 class Note(NamedTuple):
@@ -31,7 +33,8 @@ class Notes(list[Note]):
 
     def read(self, path: Path, was: object, now: object, why: str = "") -> None:
         """It stood there in another form; *why* it was read so, where that is a guess."""
-        words = f"was `{_short(was)}`: read as `{_short(now)}`{f', {why}' if why else ''}"
+        read = f"`{_short(now)}`" if _short(now) != _short(was) else f"{_KINDS[type(now)]}"
+        words = f"was `{_short(was)}`: read as {read}{f', {why}' if why else ''}"
         self.append(Note(path, words))
 
     def assumed(self, path: Path, words: str) -> None:

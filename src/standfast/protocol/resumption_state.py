@@ -32,7 +32,7 @@ CALLED: Mapping[str, tuple[str, ...]] = {
     "current_phase_name": ("phase_name",),
     "workflow_status": ("status", "state"),
     "current_activity": (PROSE, "activity"),
-    "next_step": ("next_action", "next_steps", "next_actions"),
+    "next_step": ("next_action", "next_steps", "next_actions", "next"),
     "context_fill_at_update": ("context_fill", "context_usage"),
     "updated_at": ("last_updated", "last_updated_at", "updated", "timestamp", "date"),
 }
@@ -119,6 +119,8 @@ def _taken(name: str, told: _Told | None, notes: Notes) -> Any:  # noqa: ANN401 
         return None
     if name == "current_phase" and told.read is None and isinstance(told.value, str):
         notes.read(told.path, told.value, "unknown")  # its words are the phase's name
+        return None
+    if told.read is None and plain_values.is_none(told.value):
         return None
     if not _is_good(name, told.read) or (told.read is None and told.value is not None):
         notes.removed(told.path, told.value)

@@ -6,6 +6,7 @@ of whatever holds them; what else was said with them is named as removed.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from standfast.protocol import plain_values
@@ -83,6 +84,8 @@ def _rest(said: object) -> Section:
 
 def _entries(value: object) -> Iterator[tuple[str, Any]]:
     """Names, each with what is said of it: of a list, of a mapping, of a text with commas."""
+    if plain_values.is_none(value):
+        return
     if isinstance(value, dict):
         yield from ((key.strip(), each) for key, each in value.items())
     elif isinstance(value, str):
@@ -116,11 +119,15 @@ def _scores(said: object) -> list[float]:
     if isinstance(said, dict):
         one = plain_values.named(said, *_SCORE)
         return _scores([*said.values()] if one is None else one)
+    if isinstance(said, str):  # `0.85 -> 0.93`
+        said = re.split(r"\s*(?:->|=>|\u2192|,|;)\s*", said)
     every = said if isinstance(said, list) else [said]
     read: list[float] = []
     for each in every:
         if isinstance(each, (dict, list)):
             read += _scores(each)
+        elif plain_values.is_none(each):
+            continue
         elif (score := plain_values.score(each)) is not None:
             read.append(score)
         else:
@@ -135,6 +142,9 @@ def _current(value: Mapping[str, Any], notes: Notes) -> Section:
         named = next(_entries([gate]), ("", None))[0] or None
         notes.read((TRAJECTORY, "current_gate"), gate, named)
         gate = named
+    if gate is not None and plain_values.is_none(gate):
+        notes.read((TRAJECTORY, "current_gate"), gate, None)
+        gate = None
     said = value.get("current_gate_iteration")
     iteration = plain_values.number(said) or None
     if gate in (None, "") or iteration != said:
@@ -207,6 +217,8 @@ def _count(name: str, field: str, value: Mapping[str, Any], notes: Notes) -> int
     said = value.get(field)
     if said is None or is_right(name, field, said):
         return said
+    if plain_values.is_none(said):
+        return None
     read = plain_values.number(said)
     if read is None:
         notes.removed((name, field), said)
