@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.protocol.outputs import LAUNCHES, NOT_A_FILE
+from standfast.protocol.outputs import IN_THE_WAY, LAUNCHES
 from standfast.protocol.stages import CRITICAL
 
 if TYPE_CHECKING:
@@ -87,4 +87,4 @@ def to_launch(found: Sequence[Output], *, stale_too: bool = False) -> list[Outpu
 
 def _can_write(output: Output) -> bool:
     """Where a link, a folder or a pipe stands, an agent would write who knows where."""
-    return output.fault != NOT_A_FILE
+    return output.fault not in IN_THE_WAY

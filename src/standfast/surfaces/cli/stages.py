@@ -124,7 +124,7 @@ def show_gate(
 def _next(context: Context, wanted: Wanted, gate: Gate) -> Iterator[str]:
     """What can be done about the outputs that keep the gate closed."""
     busy = [each for each in gate.failed if at_work(context, each)]
-    in_the_way = [each for each in gate.failed if each.fault == outputs.NOT_A_FILE]
+    in_the_way = [each for each in gate.failed if each.fault in outputs.IN_THE_WAY]
     lacking = [each for each in gate.failed if each not in busy and each not in in_the_way]
     if busy:
         yield f"An agent is still at work on {_names(busy)}: ask again when it has ended."

@@ -57,14 +57,14 @@ def _begin(context: Context, title: str | None) -> int:
             file=path,
             remedy="Change `live.dir` there, or look at it with `standfast live-state resolve`.",
         )
-    disk.make_folder(os.path.dirname(path))
+    disk.make_folders_beneath(root, os.path.relpath(path, root))
     relative = _new_folder(root, name)
     text = _TEXT.format(session=os.path.basename(relative), dir=relative).encode()
     try:
         if is_ours:  # the session before stays where it is
-            disk.replace(path, text, mode=0o644)
+            disk.replace(path, text, mode=os.stat(path).st_mode & 0o777)
         else:
-            disk.create(path, text, mode=0o644)
+            disk.create(path, text, mode=disk.tree_mode())
             disk.sync_folder(os.path.dirname(path))
     except FileExistsError:
         raise Conflict("another command has just begun a session", file=path) from None
