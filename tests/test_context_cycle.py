@@ -520,6 +520,27 @@ def test_shim_passes_arguments_and_exit_codes_through(cli: Cli, repo: Path) -> N
 
 
 @pytest.mark.req("CTX-15")
+def test_shim_acts_on_the_repository_that_it_lies_in(cli: Cli, repo: Path, tmp_path: Path) -> None:
+    put(repo)
+    cli("context", "shim", cwd=repo)
+    inner = repo / ".worktrees" / "x"
+    elsewhere = tmp_path / "another"
+    for other in (inner, elsewhere):
+        subprocess.run(["git", "init", "-q", str(other)], check=True)
+    below = repo / "session" / "agents"
+
+    for at in (elsewhere, inner, below, tmp_path):
+        done = subprocess.run([str(repo / "context"), "validate.all"], cwd=at, check=False,
+                              capture_output=True, encoding="utf-8")  # fmt: skip
+        assert done.stdout.splitlines()[-1] == "1/1 passed", (at, done)
+
+    named = subprocess.run(["../../context", "validate", f"{ROLE}.context.md"], cwd=below,
+                           check=False, capture_output=True)  # fmt: skip
+    assert named.returncode == 0
+    assert not (elsewhere / ".git" / "standfast").exists()
+
+
+@pytest.mark.req("CTX-15")
 def test_shim_is_never_written_over_a_file_of_somebody_else(cli: Cli, repo: Path) -> None:
     (repo / "context").write_text("#!/bin/sh\necho mine\n", encoding="utf-8")
 

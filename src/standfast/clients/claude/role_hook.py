@@ -35,8 +35,16 @@ exit 0
 _SHIM = """\
 #!/bin/sh
 # Made by `standfast context shim`: `./context` is `standfast context`.
-[ ! -x {python} ] || exec {python} -I -m standfast context "$@"
-exec standfast context "$@"
+# Its repository is the one that it lies in: from elsewhere it acts there, not where you stand.
+home=$(cd "$(dirname "$0")" && pwd -P) || exit
+here=$(pwd -P)
+repository=$here
+until [ "$repository" = "$home" ] || [ "$repository" = / ] || [ -e "$repository/.git" ]; do
+  repository=$(dirname "$repository")
+done
+[ "$repository" = "$home" ] || here=$home
+[ ! -x {python} ] || exec {python} -I -m standfast -C "$here" context "$@"
+exec standfast -C "$here" context "$@"
 """
 
 
