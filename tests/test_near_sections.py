@@ -194,3 +194,32 @@ def test_brief_of_a_file_that_is_over_or_broken_is_told_without_it(repo: Path, c
         done = cli("brief", cwd=repo)
 
         assert (done.returncode, "No plan." in done.stdout) == (0, True), done.stderr
+
+
+@pytest.mark.req("RES-06", "RES-25")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("workflow_status: ACTIVE", "workflow_status: happy"),
+        ("next_step: finish", "last_words: {a: [b]}\n    next_step: finish"),
+    ],
+)
+def test_section_that_we_keep_is_migrated_as_an_edit_and_decides_nothing_twice(
+    repo: Path, cli: Cli, old: str, new: str
+) -> None:
+    put(repo, NEAR)
+    cli("resumption", "migrate", cwd=repo)
+    cli("resumption", "decide", "one more", cwd=repo)
+    before = section(repo)
+    text = (repo / FILE).read_text(encoding="utf-8").replace("finish src/", "finish lib/")
+    (repo / FILE).write_text(text.replace(old, new), encoding="utf-8")
+
+    done = cli("resumption", "migrate", cwd=repo)
+
+    assert done.returncode == 0, done.stderr
+    after = section(repo)
+    assert after["decision_log"] == before["decision_log"]
+    assert after["recovery_state"]["workflow_status"] == "ACTIVE"
+    assert after["recovery_state"]["next_step"].startswith("finish lib/")
+    assert after["recovery_state"]["updated_at"] == before["recovery_state"]["updated_at"]
+    assert len(json.loads(cli("status", "--json", cwd=repo).stdout)["decisions"]) == 3

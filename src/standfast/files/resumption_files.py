@@ -21,6 +21,7 @@ from standfast.protocol.documents import decode
 from standfast.protocol.json_schema import line_of
 from standfast.protocol.resumption import Resumption, begin
 from standfast.protocol.resumption_migration import FIRST_VERSION, Migrated, migrate, version_of
+from standfast.protocol.resumption_records import LOGS, records, weave
 from standfast.protocol.resumption_schema import VERSION
 from standfast.protocol.resumption_triggers import Recovery
 from standfast.redact import redact_value
@@ -33,10 +34,11 @@ if TYPE_CHECKING:
     from standfast.journal.resumption_folds import Document
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
-    from standfast.protocol.json_schema import Finding
+    from standfast.protocol.json_schema import Fault, Finding
     from standfast.protocol.resumption_migration import Around
     from standfast.protocol.yaml_text import Path
 
+_UPDATED = ("recovery_state", "updated_at")
 WHY = "a section before it was brought to v2.0"
 MIGRATE = (
     "Run `standfast resumption migrate`: it brings the section to v2.0, keeps what it was, and says"
@@ -174,9 +176,12 @@ def _begin(tx: Writing, found: Found, root: str, author: Author) -> Document:
 
 
 def whose(journal: Journal, found: Found, root: str) -> Whose:
-    """Who wrote each record of a section; it need not be v2.0."""
-    if not found.has_section:
-        return {}
+    """Who wrote each record of a section that can be taken over; nothing where it cannot be."""
+    return whose_as_read(journal, found, root) if found.is_valid else {}
+
+
+def whose_as_read(journal: Journal, found: Found, root: str) -> Whose:
+    """The same of any section, as a person reads it: for those who are about to see it."""
     return judged(journal, found.file, root, redact_value(found.readable.section))
 
 
@@ -195,6 +200,7 @@ class Done(NamedTuple):
     moved: Migrated
     found: Found
     kept: str
+    left: tuple[Fault, ...] = ()  # what of it the rules do not allow in a section that we keep
 
 
 def migrate_file(tx: Writing, root: str, file: str, author: Author) -> Done | None:
@@ -205,5 +211,33 @@ def migrate_file(tx: Writing, root: str, file: str, author: Author) -> Done | No
     moved = found.readable
     kept = keeping.keep(tx, file, found.data, WHY, author)
     tx.append("resumption.migrated", {"file": file, "kept": kept}, author)
+    known = recorded.find(tx.execute, file)
+    if known is not None:
+        return Done(moved, found, kept, _edit(tx, known, found, author))
     _take(tx, found._replace(value=moved.section, version=FIRST_VERSION), root, author)
     return Done(moved, found, kept)
+
+
+def _edit(tx: Writing, document: Document, found: Found, author: Author) -> tuple[Fault, ...]:
+    """A file whose section we keep already: what stands in it is an edit, and told if refused.
+
+    Its time is no news: it was there before what we know, or with it.
+    """
+    moved = found.readable
+    ours = dict(records(document.section))
+    section: Any = redact_value(moved.section)
+    said = [
+        (path, value)
+        for path, value in records(section)
+        if moved.says(path) and ours.get(path) != value and path != _UPDATED
+    ]
+    changed = [each for each in said if each[0] in ours and each[0][0] not in LOGS]
+    woven = weave(document.section, changed, [each for each in said if each not in changed])
+    origin = f"{found.file}, migrated"
+    whose: Whose = {path: author for path, _ in said}
+    recorded.adopt(tx, document, woven, document.latest_id, origin, whose, {})
+    left = {fault.path for fault in woven.left}
+    refused = [each for each in said if each[0] in left]
+    recorded.pass_over(tx, file=found.file, left=woven.left, said=refused, origin=origin)
+    know(tx, PREFIX + found.file, found.data, base=None)
+    return woven.left

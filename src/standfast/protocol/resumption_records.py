@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 LATEST = ("checkpoints", "latest_id")  # beside the section, and what it must agree with
-_LOGS = ("decision_log", "agent_summaries", "compaction_events")
+LOGS = ("decision_log", "agent_summaries", "compaction_events")
 _WHOLE = "files_to_read"
 _MEANWHILE = "was edited here while it changed in the journal; what the journal says was kept"
 _REMEDY = "Say it again with `standfast resumption trigger`, if it still holds."
@@ -109,8 +109,8 @@ def _append(
         return adopt(section, _with_summary(section, key, value))
     if from_git:
         return section, ()
-    if name in _LOGS or dict(records(section)).get(path, value) != value:
-        problem = _MEANWHILE if name not in _LOGS else "may only be written by compactions"
+    if name in LOGS or dict(records(section)).get(path, value) != value:
+        problem = _MEANWHILE if name not in LOGS else "may only be written by compactions"
         return section, (Fault(path, problem, _REMEDY),)
     return adopt(section, _with(section, path, value))
 

@@ -34,7 +34,7 @@ def add(found: Facts, journal: Journal, root: str, file: str, *, now: int, most:
         if not seen.has_section:
             return
         section = seen.readable.section
-        whose = resumption_files.whose(journal, seen, root)
+        whose = resumption_files.whose_as_read(journal, seen, root)
     except (StandfastError, OSError):
         return  # whoever asks for the section is told what is wrong with it
     theirs = frozenset(label(path) for path, by in whose.items() if by.actor == REPOSITORY)

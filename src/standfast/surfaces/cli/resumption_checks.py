@@ -96,7 +96,7 @@ def migrate(context: Context, given: str | None, *, is_dry: bool = False) -> int
         done = resumption_files.migrate_file(tx, root, file, writing.author(context))
     if done is None:  # another command was quicker
         return _nothing_to_do(context, resumption_files.look(root, file))
-    told = migrated.Told(done.found, after, done.kept)
+    told = migrated.Told(done.found, after, done.kept, done.left)
     print(json_line(told.as_dict()) if context.json else told.words(context.screen), flush=True)
     context.heal(resumption=file)  # after the acknowledgement: it undoes nothing
     return 0

@@ -55,7 +55,9 @@ def look(context: Context, given: str | None) -> Seen:
     if document is None:
         found = resumption_files.look(context.place.root, file)
         _refuse_absent(found)
-        foreign = _foreign(resumption_files.whose(context.journal, found, context.place.root))
+        foreign = _foreign(
+            resumption_files.whose_as_read(context.journal, found, context.place.root)
+        )
         moved = found.readable
         read = None if found.is_valid else (found.kind, moved.notes)
         age = _by_file(context, found, moved.section)
