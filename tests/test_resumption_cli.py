@@ -388,7 +388,7 @@ def test_first_version_is_a_finding_and_migrates_once(repo: Path, cli: Cli) -> N
     new = section(repo)
     state = new["recovery_state"]
     assert state["last_checkpoint"] == "CP-003"
-    assert state["current_activity"] == "Phase 2 is running, two agents are done."
+    assert state["current_activity"] == "Phase 2 is running,\ntwo agents are done."
     assert state["next_step"] == "wait for the third"
     assert (state["cross_session_portable"], state["ephemeral_references"]) == (True, False)
     assert new["files_to_read"][0] == "PLAN.md"
