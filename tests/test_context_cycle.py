@@ -154,6 +154,27 @@ def test_save_of_an_invalid_file_shows_the_errors_and_stays(
     assert moves(repo)[-2:] == [(before, SAVING), (SAVING, before)]
 
 
+@pytest.mark.req("CTX-10", "CTX-17")
+def test_what_is_still_to_be_filled_in_cannot_be_saved_and_what_we_write_can(
+    cli: Cli, repo: Path
+) -> None:
+    put(repo, "# Task Agent Context — saved 2026-02-04\n\n## Done\n1. the parser (DONE)\n")
+    migrated = cli("context", "migrate", FILE, cwd=repo)
+    assert (migrated.returncode, "0 errors" in migrated.stdout) == (0, True), migrated.stdout
+    assert "**Updated**: 2026-02-04\n" in (repo / FILE).read_text(encoding="utf-8")
+
+    refused = cli("context", "save", ROLE, cwd=repo)
+
+    assert refused.returncode == 1
+    assert f"{ROLE} is not saved: fill in lines 5, 10, " in refused.stderr
+    assert "PASS" in refused.stderr
+    told = json.loads(cli("context", "save", ROLE, "--json", cwd=repo).stdout)
+    assert (told["valid"], told["ok"]) == (True, False)
+    assert cli("context", "write", ROLE, cwd=repo).returncode == 0
+    assert "(to fill in" not in (repo / FILE).read_text(encoding="utf-8")
+    assert cli("context", "save", ROLE, cwd=repo).returncode == 0
+
+
 @pytest.mark.req("CTX-10")
 def test_save_without_a_file_or_a_role_moves_nobody(cli: Cli, repo: Path) -> None:
     missing = cli("context", "lifecycle.save", ROLE, cwd=repo)
@@ -496,6 +517,27 @@ def test_shim_passes_arguments_and_exit_codes_through(cli: Cli, repo: Path) -> N
     assert shim("validate", "no such file").returncode == 1
     assert shim("validate.all").stdout.splitlines()[-1] == "1/1 passed"
     assert not (repo / "owned").exists()
+
+
+@pytest.mark.req("CTX-15")
+def test_shim_acts_on_the_repository_that_it_lies_in(cli: Cli, repo: Path, tmp_path: Path) -> None:
+    put(repo)
+    cli("context", "shim", cwd=repo)
+    inner = repo / ".worktrees" / "x"
+    elsewhere = tmp_path / "another"
+    for other in (inner, elsewhere):
+        subprocess.run(["git", "init", "-q", str(other)], check=True)
+    below = repo / "session" / "agents"
+
+    for at in (elsewhere, inner, below, tmp_path):
+        done = subprocess.run([str(repo / "context"), "validate.all"], cwd=at, check=False,
+                              capture_output=True, encoding="utf-8")  # fmt: skip
+        assert done.stdout.splitlines()[-1] == "1/1 passed", (at, done)
+
+    named = subprocess.run(["../../context", "validate", f"{ROLE}.context.md"], cwd=below,
+                           check=False, capture_output=True)  # fmt: skip
+    assert named.returncode == 0
+    assert not (elsewhere / ".git" / "standfast").exists()
 
 
 @pytest.mark.req("CTX-15")

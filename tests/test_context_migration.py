@@ -11,7 +11,8 @@ from standfast.protocol.context import required_findings, validate
 from standfast.protocol.context_document import parse
 from standfast.protocol.context_migration import migrate, needs_migration
 
-HEADS = ("#", "**", "- **", "- ", "updated", "role", "pane", "Updated", "Role", "Pane")
+HEADS = ("#", "**", "- **", "- ", "updated", "role", "pane", "Updated", "Role", "Pane",
+         "Last updated")  # fmt: skip
 
 
 def done(text: str, role: str = ROLE) -> str:
@@ -74,8 +75,8 @@ Some words.
         == """\
 # OOSH Expert — Session Context
 
-**Updated**: 2026-02-03
-**Role**: oosh-expert (implementation)
+**Updated**: 2026-02-03T12:15
+**Role**: tester (implementation)
 **Pane**: unknown (to fill in)
 
 Some words.
@@ -125,6 +126,12 @@ These lines were put in other words:
         (f"# {'x' * 300}", "# Oosh Expert — Session Context"),
         ("# \x1c", "# Oosh Expert — Session Context"),
         ("# X — Tester Context", "# X — Tester Context"),
+        ("# Task Agent Context — saved 2026-02-04", "# Task Agent — Session Context"),
+        ("# oosh-expert context (updated 2026-02-04 19:30)", "# oosh-expert — Session Context"),
+        ("# Agent Context: ScrumMaster", "# ScrumMaster — Session Context"),
+        ("# Session Context — Tester", "# Tester — Session Context"),
+        ("# Tester, as of Feb 4, 2026", "# Tester — Session Context"),
+        ("# 2026-02-04", "# Oosh Expert — Session Context"),
     ],
 )
 def test_title_is_made_of_the_one_there_was(title: str, expected: str) -> None:
@@ -134,14 +141,14 @@ def test_title_is_made_of_the_one_there_was(title: str, expected: str) -> None:
 
 
 @pytest.mark.req("CTX-13")
-def test_date_in_its_form_stays_and_only_a_missing_one_is_today() -> None:
+def test_date_in_its_form_stays_and_one_that_nobody_states_is_to_be_filled_in() -> None:
     old = VALID.replace("2026-02-03T12:15Z", "2025-01-01").replace("## Pending", "## Open")
+    old = old.replace("(DONE)", "(DONE, 2026-01-09)")  # a newer one is told beside it
 
     assert parse(holds(old)).fields["Updated"].value == "2025-01-01"
-    assert parse(holds("")).fields["Updated"].value == NOW
-    assert parse(holds("**Updated**: 2026-02-31, no 2026-02-28T10:00Z")).fields[
-        "Updated"
-    ].value == ("2026-02-28T10:00Z")
+    assert parse(holds("")).fields["Updated"].value == "unknown (to fill in)"
+    told = "2026-02-31, no 2026-02-28T10:00Z"
+    assert parse(holds(f"**Updated**: {told}")).fields["Updated"].value == told
 
 
 @pytest.mark.req("CTX-13")
@@ -183,3 +190,36 @@ def test_any_text_is_valid_afterwards_with_every_line(text: str, role: str) -> N
         line for line in lines_of(text) if line.strip() and ":" not in line and "#" not in line
     ]
     assert is_in_order(words, lines_of(after))
+
+
+@pytest.mark.req("CTX-13", "CTX-17")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# X\n\nLast updated: 2026-02-01\n", "2026-02-01"),
+        ("# X\n\n_Last updated: 2026-02-01 19:30_\n", "2026-02-01T19:30"),
+        ("# X\n\n## Updated\n2026-02-01 19:30 UTC\n", "2026-02-01T19:30Z"),
+        ("# X Context — saved 2026-02-01\n\n## Done\n- 2026-01-31: it\n", "2026-02-01"),
+        ("# X Context — saved 2026-01-01\n\n## Done\n- 2026-01-31: it\n", "2026-01-31"),
+        ("# X\n\nLast updated: Feb 1st, 2026 at 9:05 pm\n", "2026-02-01T21:05"),
+        ("# X\n\n| Updated | 2026/02/01 |\n", "2026-02-01"),
+        ("---\nupdated: 2026-02-01\nrole: x\n---\n# X\n", "2026-02-01"),
+        ("# X\n\nDue on 2026-03-01, begun 2026-01-15\n", "2026-01-15"),
+        ("# X\n\nDue on 2026-03-01\n", "unknown (to fill in)"),
+        ("# X\n\n**Updated**: 01/02/2026\n", "unknown (to fill in)"),
+        ("# X\n\n**Updated**: yesterday\n", "unknown (to fill in)"),
+    ],
+)
+def test_date_is_the_newest_that_the_file_states_and_never_todays(text: str, expected: str) -> None:
+    after = holds(text)
+
+    assert parse(after).fields["Updated"].value == expected
+    assert NOW not in after
+
+
+@pytest.mark.req("CTX-13", "CTX-17")
+def test_role_that_a_person_gave_another_name_keeps_it() -> None:
+    after = holds(VALID.replace("**Role**: oosh-expert (", "Role: OOSH Expert ("))
+
+    assert parse(after).fields["Role"].value == "OOSH Expert (implementation & architecture)"
+    assert {each.rule for each in validate(after, role=ROLE, today=NOW)} == {"role.differs"}

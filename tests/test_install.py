@@ -687,3 +687,20 @@ def test_draft_of_a_killed_install_is_gone_when_everything_is_in_place(
     assert again.returncode == 0
     assert not draft.exists()
     assert other.exists()
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_folder_that_only_we_needed_goes_with_the_project_hooks(
+    cli: Cli, repo: Path, *, other: bool
+) -> None:
+    if other:
+        (repo / ".claude").mkdir()
+        (repo / ".claude" / "notes.md").write_text("mine", encoding="utf-8")
+    assert cli("install", "claude", "--project", "--yes", cwd=repo).returncode == 0
+    mode = (repo / ".claude" / "settings.local.json").stat().st_mode & 0o777
+    assert mode == disk.tree_mode()
+
+    assert cli("uninstall", "claude", "--project", "--yes", cwd=repo).returncode == 0
+
+    assert (repo / ".claude").exists() is other
+    assert not (repo / ".claude" / "settings.local.json").exists()

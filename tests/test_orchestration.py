@@ -55,7 +55,10 @@ def test_phase_status_checkpoint_and_open_gates_are_told() -> None:
         ("checkpoints:\n  # comment\n  latest_id: 'CP-1000'\nb: 1\n", "CP-1000"),
         ("a: 1\r\ncheckpoints:\r\n  latest_id: CP-004\r\n", "CP-004"),
         ("checkpoints:\n  latest_id: none\n", None),
-        ("checkpoints:\n  latest_id: 4\n", None),
+        ("checkpoints:\n  latest_id: 4\n", "4"),
+        ("checkpoints:\n  latest_id: cp-qg3-pass\n", "cp-qg3-pass"),
+        ("checkpoints:\n  latest_id: [CP-004]\n", None),
+        ("checkpoints:\n  latest_id: true\n", None),
         ("checkpoints: [CP-004]\n", None),
         ("checkpoints:\n  latest_id: *elsewhere\n", None),
         ("checkpoints: [\n", None),
@@ -76,14 +79,18 @@ def test_latest_checkpoint_of_a_file(text: str, found: str | None) -> None:
         ("[{current_phase: phase-7}]", 7, ""),
         ("{a: {phases: [{name: x, status: done}, {name: y, status: done}]}}", 2, "y"),
         ("{a: {phases: [{name: x, status: running}, {name: y, status: done}]}}", 1, "x"),
-        ("{a: {phases: [{name: x}, 7, null]}}", 0, ""),
-        ("{a: {current_phase: 12345678901}}", 0, ""),
-        ("{a: {current_phase: true}}", 0, ""),
-        ("7", 0, ""),
-        ("{a: 7}", 0, ""),
+        ("{a: {phases: [{name: x}, 7, null]}}", None, ""),
+        ("{a: {current_phase: 0}}", 0, ""),
+        ("{a: {current_phase: 'Phase 3: review'}}", 3, "review"),
+        ("{a: {current_phase: 12345678901}}", 12345678901, ""),
+        ("{a: {current_phase: true}}", None, ""),
+        ("7", None, ""),
+        ("{a: 7}", None, ""),
     ],
 )
-def test_furthest_phase_that_any_pipeline_is_in(pipelines: str, phase: int, name: str) -> None:
+def test_furthest_phase_that_any_pipeline_is_in(
+    pipelines: str, phase: int | None, name: str
+) -> None:
     found = told(f"pipelines: {pipelines}\n")
 
     assert (found.current_phase, found.current_phase_name) == (phase, name)
@@ -101,6 +108,36 @@ def test_gates_that_have_not_passed(gates: str, found: tuple[str, ...]) -> None:
     assert told(f"quality_gates: {gates}\n").gates == found
 
 
-@pytest.mark.parametrize("status", ["ACTIVE", "done", "[]", "7", "null"])
-def test_status_that_is_none_is_active(status: str) -> None:
-    assert told(f"workflow: {{status: {status}}}\n").workflow_status == "ACTIVE"
+@pytest.mark.req("RES-25")
+@pytest.mark.parametrize(
+    ("status", "read"),
+    [
+        ("ACTIVE", "ACTIVE"),
+        ("done", "COMPLETE"),
+        ("'COMPLETED - all gates passed'", "COMPLETE"),
+        ("on hold", "PAUSED"),
+        ("[]", None),
+        ("7", None),
+        ("null", None),
+        ("done with phase 2", None),
+    ],
+)
+def test_status_is_read_in_the_words_of_people(status: str, read: str | None) -> None:
+    assert told(f"workflow: {{status: {status}}}\n").workflow_status == read
+
+
+@pytest.mark.req("RES-25")
+def test_workflow_that_is_over_has_no_gates_to_come() -> None:
+    gates = "quality_gates: [{id: qg-1, status: pending}]\n"
+
+    assert told(f"workflow: {{status: COMPLETED}}\n{gates}").gates == ()
+    assert told(gates).gates == ("qg-1",)
+
+
+@pytest.mark.req("RES-10", "RES-25")
+def test_section_is_as_old_as_the_newest_time_that_its_file_states() -> None:
+    text = "# made 2025-12-30\nworkflow: {created: 2026-01-01, due: 2027-01-01}\n"
+
+    assert told(text).updated_at == "2026-01-01T00:00:00Z"
+    assert "states" in told(text).updated_by
+    assert told("due: 2027-01-01\n").updated_at == TIME

@@ -1,6 +1,8 @@
 """An output counts when it says something and ends in the sentinel, and for no other reason."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,6 +104,24 @@ def test_what_is_no_regular_file_is_told_without_waiting(tmp_path: Path) -> None
         "huge": "too-large",
         "none": "missing",
     }
+
+
+@pytest.mark.req("OUT-17")
+def test_what_may_not_be_read_is_unreadable_and_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(WORDS + END)
+    (tmp_path / "a.md").chmod(0)
+    script = (
+        "import os, sys; from standfast.files import output_file as files;"
+        "os.geteuid() or os.seteuid(65534); print(files.look(sys.argv[1]).fault)"
+    )
+    tmp_path.chmod(0o755)
+    for folder in tmp_path.parents[:3]:
+        folder.chmod(0o755)
+
+    told = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a.md")], check=True,
+                          capture_output=True, text=True)  # fmt: skip
+
+    assert told.stdout == "unreadable\n"
 
 
 @pytest.mark.req("OUT-15")

@@ -960,6 +960,7 @@ def test_facts_of_a_plan_are_told_as_json(claude: Claude, cli: Cli) -> None:
 
     assert found == listed
     assert found.pop("updated_at").endswith("Z")
+    assert found.pop("read_from") is None
     assert found == {
         "file": FILE,
         "root": os.path.realpath(claude.root),

@@ -208,7 +208,7 @@ def test_unknown_fill_is_null_and_the_checkpoint_is_the_one_given() -> None:
         {"updated_at": "2026-02-30T10:00:00Z"},
         {"updated_at": "2026-02-20 10:00"},
         {"context_fill_at_update": 1.5},
-        {"last_checkpoint": "latest"},
+        {"last_checkpoint": ""},
         {"next_step": None},
     ],
     ids=str,

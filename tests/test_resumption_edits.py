@@ -102,11 +102,12 @@ def test_number_that_equals_a_flag_is_not_taken_for_it() -> None:
     assert adopt(ours(), edit).section["decision_log"][0]["applied"] is True
 
 
-def test_unknown_key_is_named_and_not_adopted() -> None:
-    made = adopt(ours(), {**ours(), "notes": "mine"})
+@pytest.mark.req("RES-19", "RES-25")
+def test_key_of_the_projects_own_is_taken_and_one_of_v1_is_named() -> None:
+    made = adopt(ours(), {**ours(), "notes": "mine", "next_step": "go"})
 
-    assert made.section == ours()
-    assert [fault.path for fault in made.left] == [("notes",)]
+    assert made.section == {**ours(), "notes": "mine"}
+    assert [fault.path for fault in made.left] == [("next_step",)]
 
 
 ANYTHING: st.SearchStrategy[Any] = st.sampled_from(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from resumption_samples import lived
 from standfast.protocol.resumption_check import validate
 from standfast.protocol.resumption_migration import V1_FIELDS, Around, migrate, version_of
+from standfast.protocol.resumption_schema import SECTION, SUB_SECTIONS
 from standfast.protocol.staleness import CRITICAL, judge, seconds
 
 WRITTEN = "2026-02-19T08:00:00Z"
@@ -34,7 +35,7 @@ def test_all_six_fields_migrate() -> None:
         "current_phase": 3,
         "current_phase_name": "headers",
         "workflow_status": "PAUSED",
-        "current_activity": "Phase 3 is done. The gate waits.",
+        "current_activity": "Phase 3 is done.\nThe gate waits.",
         "next_step": "run the gate",
         "context_fill_at_update": None,
         "updated_at": WRITTEN,
@@ -43,7 +44,9 @@ def test_all_six_fields_migrate() -> None:
     }
     assert made.section["files_to_read"] == ["PLAN.md", "docs/a.md"]
     assert made.section["quality_trajectory"]["gates_remaining"] == ["qg-1"]
-    assert (made.original, made.notes) == (V1, ())
+    assert made.original == V1
+    assert made.removed == ()
+    assert {note.path for note in made.notes} >= {("next_step",), ("current_state",)}
     assert validate(made.section) == []
 
 
@@ -74,14 +77,11 @@ def test_field_that_is_missing_or_null_leaves_a_valid_section(left_out: str) -> 
 @pytest.mark.parametrize(
     ("field", "value", "note"),
     [
-        ("last_checkpoint", "after phase 3", "is no `CP-NNN`"),
-        ("cross_session_portable", "mostly", "not true or false"),
-        ("ephemeral_references", ["/tmp/x"], "not true or false"),
+        ("cross_session_portable", "mostly", "was `mostly`"),
+        ("ephemeral_references", ["/tmp/x"], "was `/tmp/x`"),
         ("files_to_read", [], "`ORCHESTRATION.yaml` was added"),
-        ("files_to_read", {"a": 1}, "`ORCHESTRATION.yaml` was added"),
-        ("files_to_read", ["a.md", 5], "an entry of `files_to_read`"),
-        ("files_to_read", ["a.md", {"path": "b.md"}], "an entry of `files_to_read`"),
-        ("session_notes", "mine", "`session_notes` is no field"),
+        ("files_to_read", ["a.md", 5], "`files_to_read[1]` was `5`"),
+        ("files_to_read", ["a.md", {"path": "b.md"}], "`files_to_read[1]` was"),
     ],
 )
 def test_what_cannot_be_carried_over_is_named_and_kept(
@@ -90,7 +90,7 @@ def test_what_cannot_be_carried_over_is_named_and_kept(
     before = {**V1, field: value}
     made = migrate(before, AROUND)
 
-    assert [each for each in made.notes if note in each]
+    assert [each for each in made.notes if note in str(each)]
     assert made.original == before
     assert validate(made.section) == []
 
@@ -108,7 +108,8 @@ def test_section_that_is_half_migrated_keeps_its_newer_half() -> None:
     half = {**V1, "recovery_state": newer["recovery_state"], "decision_log": newer["decision_log"]}
     made = migrate(half, AROUND).section
 
-    assert version_of(half) == "1.0"
+    assert version_of(half) == "2.0"
+    assert validate(half), "v1.0's fields have no place beside it"
     assert made["recovery_state"] == {
         **newer["recovery_state"],
         "cross_session_portable": True,
@@ -125,7 +126,8 @@ def test_version_is_told_and_v2_stays_as_it_is() -> None:
     assert version_of(newer) == "2.0"
     assert version_of(V1) == "1.0"
     assert version_of({"files_to_read": ["a.md"]}) == "1.0"
-    assert [version_of(each) for each in (None, [], {}, "x", {"other": 1})] == [None] * 5
+    assert [version_of(each) for each in (None, [], {})] == [None] * 3
+    assert [version_of(each) for each in ("x", ["x"], {"other": 1})] == ["1.0"] * 3
     assert migrate(newer, AROUND).section == newer
 
 
@@ -139,12 +141,68 @@ ANYTHING = st.recursive(
 
 @given(st.dictionaries(st.sampled_from([*V1_FIELDS, "odd"]), ANYTHING))
 def test_any_v1_section_becomes_a_valid_one(value: dict[str, Any]) -> None:
+    _becomes_valid(value)
+
+
+def _becomes_valid(value: dict[str, Any]) -> None:
     kept = copy.deepcopy(value)
     made = migrate(value, AROUND)
 
     assert validate(made.section) == []
     assert value == kept == made.original
     assert version_of(made.section) == "2.0"
+    assert migrate(made.section, AROUND) == (made.section, made.section, ())
+    for key in {"odd"} & value.keys():
+        assert made.section[key] == value[key]
+
+
+FIELDS = [
+    *("id", "decision", "gate", "score", "path", "timestamp", "events", "count", "status", "odd"),
+    *(field for part in SECTION["properties"].values() for field in part.get("properties", ())),
+]
+SAID = st.one_of(
+    LEAVES,
+    st.sampled_from(
+        [
+            "Phase 3",
+            "COMPLETED",
+            "62%",
+            "RD-007",
+            "2026-02-19 08:00",
+            "0.93 PASS",
+            "QG-1, QG-2",
+            "yes",
+        ]
+    ),
+    st.floats(-1, 101, allow_nan=False),
+)
+PARTS = st.recursive(
+    SAID,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(FIELDS) | st.text(max_size=5), inner, max_size=6)
+    ),
+    max_leaves=25,
+)
+
+
+@pytest.mark.req("RES-25")
+@given(st.dictionaries(st.sampled_from([*SUB_SECTIONS, *V1_FIELDS, "odd", "decisions"]), PARTS))
+def test_any_section_that_is_nearly_v2_becomes_a_valid_one(value: dict[str, Any]) -> None:
+    _becomes_valid(value)
+
+
+@pytest.mark.req("RES-25")
+@given(data=st.data())
+def test_one_wrong_part_of_a_valid_section_costs_the_others_nothing(data: st.DataObject) -> None:
+    good = lived().section
+    name = data.draw(st.sampled_from(SUB_SECTIONS))
+    made = migrate({**good, name: data.draw(PARTS)}, AROUND).section
+
+    assert validate(made) == []
+    assert {key: made[key] for key in good if key != name} == {
+        key: good[key] for key in good if key != name
+    }
 
 
 @pytest.mark.req("RES-09")
@@ -152,5 +210,8 @@ def test_file_that_is_half_described_is_kept_by_its_path() -> None:
     listed = ["a.md", {"path": "b.md", "priority": 1}, {"purpose": "x"}, {"path": " "}]
     made = migrate({**V1, "files_to_read": listed}, AROUND)
 
-    assert made.section["files_to_read"] == ["a.md", "b.md"]
-    assert sum("files_to_read" in note for note in made.notes) == 3
+    assert made.section["files_to_read"] == [
+        "a.md",
+        {"path": "b.md", "priority": 1, "purpose": ""},
+    ]
+    assert [note.path for note in made.removed] == [("files_to_read", 2), ("files_to_read", 3)]

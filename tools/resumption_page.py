@@ -32,9 +32,11 @@ def _head(note: str) -> str:
         f"# The resumption section\n\n{note}\n"
         f"`resumption:` in `ORCHESTRATION.yaml`, version {resumption_schema.VERSION}. Its JSON "
         "Schema (draft 2020-12) is [resumption.schema.json](resumption.schema.json). Beyond it: "
-        "ids count from 001 without gaps, `count` is the number of events, every time is real and "
+        "ids are each above those before (ours have no gaps), `count` is the number of events, "
+        "every time is real and "
         "stands in quotes, a gate is named once, an agent's summary is "
-        "`{status}. {key finding or output}.` in one line.\n"
+        "one line, of ours `{status}. {key finding or output}.`. Keys that are not listed are the "
+        "project's own and stay.\n"
     )
 
 

@@ -117,6 +117,23 @@ def identity(path: str) -> tuple[int, int] | None:
     return facts.st_dev, facts.st_ino
 
 
+def tree_mode(*, is_program: bool = False) -> int:
+    """The rights of a new file in somebody's work tree: what the umask leaves, as for git's."""
+    return (0o777 if is_program else 0o666) & ~_umask()
+
+
+def _umask() -> int:
+    """The system tells it on Linux; elsewhere it can only be had by setting it for an instant."""
+    try:
+        with open("/proc/self/status", "rb") as status:
+            told = next(line for line in status if line.startswith(b"Umask:"))
+        return int(told.split()[1], 8)
+    except (OSError, StopIteration):
+        mask = os.umask(0o077)  # what another thread makes meanwhile is private, never open
+        os.umask(mask)
+        return mask
+
+
 def make_private(path: str) -> None:
     """Take everybody else's rights to a folder of ours away."""
     found = os.stat(path)

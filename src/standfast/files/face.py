@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
 
-TREE_MODE = 0o644
 SIZE_LIMIT = 4 * 1024 * 1024
 
 
@@ -50,4 +49,4 @@ class Face(NamedTuple):
     @property
     def mode(self) -> int:
         """Private beside the journal; an ordinary file in a work tree."""
-        return TREE_MODE if self.in_git else disk.FILE_MODE
+        return disk.tree_mode() if self.in_git else disk.FILE_MODE

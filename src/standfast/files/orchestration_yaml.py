@@ -21,8 +21,9 @@ from standfast.journal.author import USER
 from standfast.protocol import orchestration, resumption_records, yaml_sections
 from standfast.protocol.json_schema import shown
 from standfast.protocol.resumption_check import validate
-from standfast.protocol.resumption_migration import FIRST_VERSION, version_of
+from standfast.protocol.resumption_migration import FIRST_VERSION, Around, migrate, version_of
 from standfast.protocol.resumption_records import LATEST, weave
+from standfast.protocol.resumption_schema import SUB_SECTIONS
 from standfast.protocol.yaml_writing import write
 from standfast.redact import redact_value
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from standfast.journal.resumption_folds import Document
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
+    from standfast.protocol.resumption_schema import Section
 
 PREFIX = "resumption/"
 _GIT = "through git"
@@ -41,13 +43,30 @@ _GIT = "through git"
 
 def render(document: Document, data: bytes | None, path: str) -> bytes:
     """The file with the section as the journal has it, and not a byte beside it changed."""
-    block = write({orchestration.KEY: document.section})
+    return with_section(document.section, data, path)
+
+
+def with_section(section: Section, data: bytes | None, path: str) -> bytes:
+    """The same with any section."""
+    block = write({orchestration.KEY: _in_its_order(section, data, path)})
     if data is None:
         return block.encode()
     try:
         return yaml_sections.replace(text_of(data, path), orchestration.KEY, block, path).encode()
     except BadDocument as error:
         raise FaceInvalid(error.problem, file=path, line=error.line) from error
+
+
+def _in_its_order(section: Section, data: bytes | None, path: str) -> Section:
+    """With the project's own keys where somebody put them: a new place costs their comments."""
+    if data is None or len(section) == len(SUB_SECTIONS):
+        return section
+    try:
+        span = yaml_sections.find(text_of(data, path), orchestration.KEY, path)
+    except BadDocument:
+        return section  # it is refused with its line by whoever writes
+    had = span.value if span is not None and isinstance(span.value, dict) else {}
+    return {**{name: section[name] for name in had if name in section}, **section}
 
 
 def read(data: bytes, path: str) -> tuple[Record, ...]:
@@ -57,12 +76,16 @@ def read(data: bytes, path: str) -> tuple[Record, ...]:
     latest = Record(_key(LATEST), _words(LATEST, orchestration.latest_id(text)), 1)
     if span is None or span.value in (None, {}):
         return (latest,)
-    if version_of(span.value) == FIRST_VERSION:
+    if version_of(span.value) == FIRST_VERSION or not isinstance(span.value, dict):
         raise FaceInvalid("the section `resumption` is of v1.0", file=path, line=span.line)
-    for finding in validate(span.value, span.lines, plain=span.plain):
-        raise FaceInvalid(f"`{finding.at}` {finding.problem}", file=path, line=finding.line)
-    value: Any = redact_value(span.value)
-    return (latest, *_records(value, span.lines))
+    findings = validate(span.value, span.lines)
+    moved = migrate(span.value, Around("", path))
+    if moved.removed:  # what would get lost waits for who wrote it
+        raise FaceInvalid(
+            f"`{findings[0].at}` {findings[0].problem}", file=path, line=findings[0].line
+        )
+    value: Any = redact_value(moved.section)
+    return (latest, *(each for each in _records(value, span.lines) if moved.says(_said(each)[0])))
 
 
 def _records(section: Any, lines: Any = None) -> Iterator[Record]:  # noqa: ANN401  # validated

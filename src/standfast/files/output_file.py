@@ -12,9 +12,8 @@ from standfast import disk
 from standfast.errors import DiskFailed, TooLarge
 from standfast.protocol import outputs
 
-_NO_FILE = frozenset(
-    {errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.ENOTDIR, errno.ENODEV, errno.EACCES, errno.EPERM}
-)
+_NO_FILE = frozenset({errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.ENOTDIR, errno.ENODEV})
+_NO_RIGHT = frozenset({errno.EACCES, errno.EPERM})
 
 
 class Seen:
@@ -36,7 +35,7 @@ def _digest(data: bytes) -> str:
 
 
 def look(path: str) -> Seen:
-    """Read one output; a link, a FIFO, a folder or what may not be read is not a file to us."""
+    """Read one output; a link, a FIFO or a folder is not a file to us."""
     try:
         fd = disk.open_regular(path)
     except FileNotFoundError:
@@ -44,6 +43,8 @@ def look(path: str) -> Seen:
     except OSError as error:
         if error.errno in _NO_FILE:
             return Seen(outputs.NOT_A_FILE)
+        if error.errno in _NO_RIGHT:
+            return Seen(outputs.UNREADABLE)
         raise DiskFailed(f"cannot read it: {error.strerror}", file=path) from error
     try:
         data = disk.read_fd(fd, limit=outputs.LIMIT, name=path)

@@ -5,7 +5,6 @@ Nothing here writes the file: what is decided goes into the journal, and the fac
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,25 +14,36 @@ from standfast.files.drafts import without_secrets
 from standfast.files.face import SIZE_LIMIT
 from standfast.files.look import know
 from standfast.files.orchestration_yaml import PREFIX, judged
+from standfast.journal import keeping
 from standfast.journal import resumption as recorded
 from standfast.protocol import orchestration, resumption_check, yaml_sections
 from standfast.protocol.documents import decode
+from standfast.protocol.json_schema import line_of
 from standfast.protocol.resumption import Resumption, begin
 from standfast.protocol.resumption_migration import FIRST_VERSION, Migrated, migrate, version_of
+from standfast.protocol.resumption_records import LOGS, records, weave
 from standfast.protocol.resumption_schema import VERSION
 from standfast.protocol.resumption_triggers import Recovery
 from standfast.redact import redact_value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from standfast.journal.author import Author
     from standfast.journal.resumption import Whose
     from standfast.journal.resumption_folds import Document
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
-    from standfast.protocol.json_schema import Finding
+    from standfast.protocol.json_schema import Fault, Finding
     from standfast.protocol.resumption_migration import Around
+    from standfast.protocol.yaml_text import Path
 
-_KEPT = 64 * 1024  # characters of what a section was before it was migrated
+_UPDATED = ("recovery_state", "updated_at")
+WHY = "a section before it was brought to v2.0"
+MIGRATE = (
+    "Run `standfast resumption migrate`: it brings the section to v2.0, keeps what it was, and says"
+    " what it assumed; with --dry-run it only shows that."
+)
 
 
 class Found(NamedTuple):
@@ -46,10 +56,31 @@ class Found(NamedTuple):
     has_section: bool = False
     version: str | None = None
     value: Any = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()  # what keeps it from being v2.0
+    advice: tuple[Finding, ...] = ()  # what other readers of it may stumble over
     latest_id: str | None = None
     line: int = 1
+    lines: Mapping[Path, int] = {}
     data: bytes = b""
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the section is v2.0 as it stands."""
+        return self.version == VERSION and not self.findings
+
+    @property
+    def kind(self) -> str:
+        """What it is, in words."""
+        return f"v{self.version}" if self.is_valid or not self.findings else f"nearly v{VERSION}"
+
+    @property
+    def readable(self) -> Migrated:
+        """The section as a person reads it; one that is valid is itself."""
+        return migrate(self.value, self.around)
+
+    def line_of(self, path: Path) -> int:
+        """Where a part of the section stands in the file."""
+        return line_of(self.lines, (orchestration.KEY, *path))
 
 
 def look(root: str, file: str) -> Found:
@@ -71,13 +102,16 @@ def look(root: str, file: str) -> Found:
     ):  # `resumption:` with nothing behind it is a place for it
         return found
     version = version_of(span.value)
-    findings = resumption_check.validate(span.value, span.lines, plain=span.plain)
+    findings = resumption_check.validate(span.value, span.lines)
+    advice = resumption_check.validate(span.value, span.lines, plain=span.plain)
     return found._replace(
         has_section=True,
         version=version,
         value=span.value,
         findings=tuple(findings) if version != FIRST_VERSION else (),
+        advice=tuple(each for each in advice if each not in findings),
         line=span.line,
+        lines=span.lines,
     )
 
 
@@ -92,21 +126,19 @@ def ensure(tx: Writing, root: str, file: str, author: Author) -> Document:
 
 
 def refuse(found: Found) -> None:
-    """Nothing is made of a section that is not v2.0: it stays as it is, and its fault is named."""
+    """Nothing is written into a section that is not v2.0: it stays as it is until it is migrated.
+
+    Whoever wants to write is offered that first: an edit by hand of each fault is nobody's work.
+    """
     if found.version == FIRST_VERSION:
-        raise FaceInvalid(
-            "the section `resumption` is of v1.0",
-            file=found.path,
-            line=found.line,
-            remedy="Run `standfast resumption migrate`.",
-        )
-    for finding in found.findings:
-        raise FaceInvalid(
-            f"`{finding.at or orchestration.KEY}` {finding.problem}",
-            file=found.path,
-            line=finding.line,
-            remedy=f"{finding.remedy} See `standfast resumption validate`.",
-        )
+        problem, line = "the section `resumption` is of v1.0", found.line
+    elif found.findings:
+        finding, more = found.findings[0], len(found.findings) - 1
+        others = f"; {more} more such thing{'s' if more > 1 else ''}" if more else ""
+        problem, line = f"`{finding.at}` {finding.problem}{others}", finding.line
+    else:
+        return
+    raise FaceInvalid(problem, file=found.path, line=line, remedy=MIGRATE)
 
 
 def _take(
@@ -133,7 +165,7 @@ def _begin(tx: Writing, found: Found, root: str, author: Author) -> Document:
         last_checkpoint=recorded.latest_checkpoint(tx.execute, found.latest_id),
         current_phase=around.current_phase,
         current_phase_name=around.current_phase_name,
-        workflow_status=around.workflow_status,
+        workflow_status=around.workflow_status or "ACTIVE",
         current_activity="idle",
         next_step="",
         context_fill_at_update=None,
@@ -145,28 +177,69 @@ def _begin(tx: Writing, found: Found, root: str, author: Author) -> Document:
 
 def whose(journal: Journal, found: Found, root: str) -> Whose:
     """Who wrote each record of a section that can be taken over; nothing where it cannot be."""
-    if found.version != VERSION or found.findings:
-        return {}
-    return judged(journal, found.file, root, redact_value(found.value))
+    return whose_as_read(journal, found, root) if found.is_valid else {}
+
+
+def whose_as_read(journal: Journal, found: Found, root: str) -> Whose:
+    """The same of any section, as a person reads it: for those who are about to see it."""
+    return judged(journal, found.file, root, redact_value(found.readable.section))
 
 
 def take_over(tx: Writing, found: Found, root: str, author: Author, by: Whose) -> bool:
     """Take over a valid section that nobody told us of; anything else is left alone."""
     is_known = recorded.find(tx.execute, found.file) is not None
-    if is_known or found.version != VERSION or found.findings:
+    if is_known or not found.is_valid:
         return False
     _take(tx, found, root, author, by)
     return True
 
 
-def migrate_file(tx: Writing, root: str, file: str, author: Author) -> Migrated | None:
-    """Bring a section of v1.0 to v2.0, what it was kept in the journal; None if it is v2.0."""
+class Done(NamedTuple):
+    """A migration: what was read, where it stood, and by which name the file as it was is kept."""
+
+    moved: Migrated
+    found: Found
+    kept: str
+    left: tuple[Fault, ...] = ()  # what of it the rules do not allow in a section that we keep
+
+
+def migrate_file(tx: Writing, root: str, file: str, author: Author) -> Done | None:
+    """Bring a section to v2.0, the file as it was kept in the journal; None if it is v2.0."""
     found = look(root, file)
-    if found.version != FIRST_VERSION:
-        refuse(found)
+    if found.is_valid or not found.has_section:
         return None
-    moved = migrate(found.value, found.around)
-    original = json.dumps(moved.original, ensure_ascii=False, default=str)[:_KEPT]
-    tx.append("resumption.migrated", {"file": file, "original": original}, author)
-    _take(tx, found._replace(value=moved.section), root, author)
-    return moved
+    moved = found.readable
+    kept = keeping.keep(tx, file, found.data, WHY, author)
+    tx.append("resumption.migrated", {"file": file, "kept": kept}, author)
+    known = recorded.find(tx.execute, file)
+    if known is not None:
+        return Done(moved, found, kept, _edit(tx, known, found, author))
+    _take(tx, found._replace(value=moved.section, version=FIRST_VERSION), root, author)
+    return Done(moved, found, kept)
+
+
+def _edit(tx: Writing, document: Document, found: Found, author: Author) -> tuple[Fault, ...]:
+    """A file whose section we keep already: what stands in it is an edit, and told if refused.
+
+    Its time is no news: it was there before what we know, or with it.
+    """
+    moved = found.readable
+    ours = dict(records(document.section))
+    section: Any = redact_value(moved.section)
+    said = [
+        (path, value)
+        for path, value in records(section)
+        if moved.says(path) and ours.get(path) != value and path != _UPDATED
+    ]
+    changed = [each for each in said if each[0] in ours and each[0][0] not in LOGS]
+    woven = weave(document.section, changed, [each for each in said if each not in changed])
+    origin = f"{found.file}, migrated"
+    whose: Whose = {path: author for path, _ in said}
+    recorded.adopt(tx, document, woven, document.latest_id, origin, whose, {})
+    left = {fault.path for fault in woven.left}
+    refused = [each for each in said if each[0] in left]
+    recorded.pass_over(
+        tx, file=found.file, left=woven.left, said=refused, origin=origin, author=author
+    )
+    know(tx, PREFIX + found.file, found.data, base=None)
+    return woven.left

@@ -31,13 +31,18 @@ class Seen(NamedTuple):
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """What stands between the file and `saved`."""
+        """What makes the file invalid."""
         return tuple(finding for finding in self.findings if finding.is_error)
+
+    @property
+    def stops(self) -> tuple[Finding, ...]:
+        """What stands between the file and `saved`: what is to be filled in too."""
+        return tuple(finding for finding in self.findings if finding.stops_saving)
 
     @property
     def passes(self) -> bool:
         """Whether the file is there and may be called saved."""
-        return self.data is not None and self.fault is None and not self.errors
+        return self.data is not None and self.fault is None and not self.stops
 
 
 def look(

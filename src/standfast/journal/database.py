@@ -78,6 +78,11 @@ def scratch() -> apsw.Connection:
     return _scratch
 
 
+def in_memory() -> apsw.Connection:
+    """A database of its own in memory, for what is in no journal."""
+    return apsw.Connection(":memory:")
+
+
 def prepare(connection: apsw.Connection, *, wal: bool) -> None:
     """Before the first table: room for page checksums, then the journal mode, which must stick."""
     connection.execute(f"PRAGMA page_size={PAGE_BYTES}").fetchall()

@@ -190,7 +190,9 @@ def recovery(ask: Ask, document: Document, at: int, **said: Any) -> Recovery:  #
         **{name: document.state[name] for name in Recovery._fields},
         "context_fill_at_update": None,
         **said,
-        "last_checkpoint": latest_checkpoint(ask, document.latest_id),
+        # Where nobody counts checkpoints the section's own word stands.
+        "last_checkpoint": latest_checkpoint(ask, document.latest_id)
+        or document.state["last_checkpoint"],
         "updated_at": clock.rfc3339(at),
     }
     return Recovery(**now)
@@ -218,7 +220,8 @@ def adopt(
     *whose* are the records that it changed; its decisions are known by their words and reasons.
     """
     new = woven.section
-    changed = {name: new[name] for name in new if new[name] != before.section[name]}
+    had = before.section
+    changed = {name: new[name] for name in new if name not in had or new[name] != had[name]}
     file, author = before.file, one_of(whose)
     decided = []
     for entry in woven.decisions:
@@ -283,7 +286,7 @@ def _add(tx: Writing, document: Document, decision: str, author: Author) -> Docu
         (decision,),
     )
     state = Recovery(**{name: document.state[name] for name in Recovery._fields})
-    latest = latest_checkpoint(tx.execute, document.latest_id)
+    latest = latest_checkpoint(tx.execute, document.latest_id) or state.last_checkpoint
     # Nobody has judged the state anew: it is as old as it was.
     trigger = CrossPhaseDecision(
         state._replace(last_checkpoint=latest), Decision(str(text), str(rationale or ""))

@@ -173,11 +173,12 @@ def _keep(connection: apsw.Connection, document: Document, event: Row) -> None:
     connection.execute(
         "INSERT INTO cells VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
         " value = excluded.value, at = excluded.at, seq = excluded.seq",
-        (CELLS + document.file, _write(document), event[1], event[0]),
+        (CELLS + document.file, cell_of(document), event[1], event[0]),
     )
 
 
-def _write(document: Document) -> str:
+def cell_of(document: Document) -> str:
+    """A document as its cell."""
     value: dict[str, object] = {
         "root": document.root,
         **write_state(document.resumption),

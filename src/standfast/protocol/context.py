@@ -29,6 +29,8 @@ from standfast.protocol.context_schema import (
     PENDING,
     RECOVERY,
     SCHEMA,
+    TO_FILL_IN,
+    UNFILLED,
     VERSION,
     Finding,
     finding,
@@ -58,6 +60,7 @@ def validate(text: str, *, role: str | None, today: str) -> tuple[Finding, ...]:
         *_of_recovery(document),
         *_of_completed(document),
         *_of_recommended(document),
+        *_of_unfilled(document),
     ]
     return tuple(sorted(found, key=lambda each: each.line))
 
@@ -76,7 +79,7 @@ def _of_title(document: Document) -> Iterator[Finding]:
     words = rest.split()
     if not dash or not name.strip():
         yield finding("title.dash", 1, f"the title has no ` {DASH} ` after a role's name")
-    elif words[-1:] != ["Context"] or words == ["Context"]:
+    elif words[-1:] != ["Context"]:
         yield finding("title.context", 1, f"the title does not end in `{DASH} … Context`")
     elif "Session" not in words:
         yield finding("title.session", 1, "the title does not say `Session Context`")
@@ -106,8 +109,10 @@ def _of_updated(field: Field, today: str) -> Iterator[Finding]:
     then, now = moment(field.value), moment(today)
     if now is None:
         raise ValueError(f"the caller has no such day: {today}")
+    if then is None and TO_FILL_IN in field.value:
+        return  # which is told of every such line
     if then is None:
-        yield finding("updated.date", field.line, f"Updated is no date that exists: `{shown}`")
+        yield finding("updated.date", field.line, f"Updated holds no date that exists: `{shown}`")
         return
     if isinstance(then, datetime) and isinstance(now, datetime):
         age = now - then
@@ -161,3 +166,10 @@ def _of_recommended(document: Document) -> Iterator[Finding]:
     for name, rule in ((PENDING, "pending.missing"), (KEY_FILES, "files.missing")):
         if not document.named(name):
             yield finding(rule, 1, f"there is no section `## {name}`")
+
+
+def _of_unfilled(document: Document) -> Iterator[Finding]:
+    for number, line in enumerate(document.outline.lines, 1):
+        if TO_FILL_IN in line and number not in document.outline.fenced:
+            shown = one_line(line, _SHOWN)
+            yield finding(UNFILLED, number, f"something is still to be filled in: `{shown}`")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.protocol import markdown
+from standfast.protocol import markdown, stated_times
 from standfast.protocol.context_schema import BY_PREFIX, HEAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import date, datetime
 
     from standfast.protocol.markdown import Heading, Outline, Section
 
@@ -18,17 +18,15 @@ _SECTION, _ENTRY = 2, 3  # levels of headings
 _WELL_FORMED = re.compile(r"\*\*(Updated|Role|Pane)\*\*:(.*)", re.DOTALL)
 # What people write instead: in a list or a quotation, the colon in the bold, another case.
 _NEARLY = re.compile(
-    r"[ \t>*+-]{0,8}[*_`]{0,3}(updated|role|pane)[*_`]{0,3}[ \t]{0,8}[:=][*_`]{0,3}(.*)",
+    r"[ \t>*+-]{0,8}[*_`]{0,3}(?:last[ _-])?(updated|role|pane)[*_`]{0,3}"
+    r"[ \t]{0,8}[:=][*_`]{0,3}(.*)",
     re.DOTALL | re.IGNORECASE | re.ASCII,
 )
 _NUMBERED = re.compile(r" {0,3}[0-9]{1,9}[.)][ \t]+(\S.*)", re.DOTALL)
 _BULLET = re.compile(r" {0,3}[-*+][ \t]+(\S.*)", re.DOTALL)
 _TASK = re.compile(r"Task [0-9]{1,9}:")
-_MOMENT = re.compile(
-    r"\d{4}-\d{2}-\d{2}(?:T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?"
-    r"(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?",
-    re.ASCII,
-)
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_LONGEST = 1_000  # characters of a value in which a date is looked for
 
 
 class Field(NamedTuple):
@@ -101,18 +99,12 @@ def role_in(value: str) -> str:
 
 
 def moment(value: str) -> date | datetime | None:
-    """The date, or the time in UTC, that a value is; a remark in parentheses may follow it."""
-    text = value.partition("(")[0].strip()
-    found = _MOMENT.fullmatch(text)
-    if found is None:
-        return None
-    try:
-        if found[1] is None:
-            return date.fromisoformat(text)
-        read = datetime.fromisoformat(text)
-        return read.replace(tzinfo=read.tzinfo or UTC).astimezone(UTC)
-    except (ValueError, OverflowError):  # no such day, or a zone that leads out of the calendar
-        return None
+    """The first date like 2026-02-03 in a value, with the time in UTC that may follow it."""
+    text = value[:_LONGEST]
+    for each in stated_times.stated(text):
+        if _ISO_DAY.match(text, each.start):
+            return each.when.date() if each.is_day else each.when
+    return None
 
 
 def nearest(document: Document, name: str) -> Heading | None:

@@ -8,9 +8,10 @@ given back as it is, so doing it twice changes nothing.
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from standfast.protocol import context
+from standfast.protocol import context, stated_times
 from standfast.protocol.context_document import moment, role_in, steps
 from standfast.protocol.context_draft import Draft
 from standfast.protocol.context_schema import (
@@ -21,6 +22,7 @@ from standfast.protocol.context_schema import (
     KEY_FILES,
     PENDING,
     RECOVERY,
+    TO_FILL_IN,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ STUBS = {
     PENDING: ("- (to fill in: what is open or blocked)",),
     KEY_FILES: ("- (to fill in: the paths that matter)",),
 }
-_UNKNOWN_PANE = "unknown (to fill in)"
+UNKNOWN = f"unknown {TO_FILL_IN})"
 # What sections are called that should be called otherwise: whole names, or followed by a blank.
 _ALSO = {
     RECOVERY: ("recovery", "how to recover", "resume", "how to resume"),
@@ -45,13 +47,26 @@ _ALSO = {
 _MENDS = frozenset({"pending.missing", "files.missing"})  # beside all errors
 _LONGEST_NAME = 200
 _TAIL = re.compile(r"[\s\u2013\u2014:|-]*\b(?:session\s+)?context\W*$", re.IGNORECASE)
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[0-9:.]{5,15}(?:Z|[+-]\d{2}:?\d{2})?)?", re.ASCII)
+_HEAD_OF = re.compile(
+    r"^(?:(?:agent|session|role|task)\s+)?context(?: file)?(?: for)?\s*[:\u2013\u2014|-]+\s*(?=\w)",
+    re.IGNORECASE,
+)
+_BEFORE_DATE = re.compile(
+    r"[\s(\[,:;|\u2013\u2014-]*(?:(?:last\s+)?(?:saved|updated|modified|written)|as of|date)?"
+    r"[\s:]*(?:on|at)?\s*$",
+    re.IGNORECASE,
+)
 _FENCE = "~~~"
+_AHEAD = timedelta(days=1)  # in some zone it is tomorrow already
 _SECTION = 2
 
 
 def migrate(text: str, *, role: str, now: str) -> str:
-    """The same text as a valid file of *role*; *now* is for one that does not say its date."""
+    """The same text as a valid file of *role*.
+
+    Its date is the newest that it states by itself and that is not yet to come at *now*. What
+    nobody states is marked to be filled in: a date of today would make the file look fresh.
+    """
     if not needs_migration(text, role=role, now=now):
         return text
     draft = Draft.of(text)
@@ -121,9 +136,10 @@ def _put_head(draft: Draft, role: str, now: str, was: list[str]) -> None:
     source = _title_source(document)
     taken = {} if source is None else {source.line: title_of(source.text, role)}
     new = [taken[source.line] if source is not None else title_of("", role)]
+    newest = _newest(draft.text(), now)
     for key in FIELDS:
         field = document.fields.get(key)
-        line = _field_line(key, field, role, now)
+        line = _field_line(key, field, role, newest)
         if field is not None:
             taken[field.line] = line
         new.append(line)
@@ -168,28 +184,44 @@ def title_of(text: str, role: str) -> str:
     """A title in its form: the text itself if it is one, else made of its words or the role."""
     name, dash, rest = text.partition(f" {DASH} ")
     words = rest.split()
-    if dash and name.strip() and len(words) > 1 and words[-1] == "Context":
+    if dash and name.strip() and words[-1:] == ["Context"]:
         return f"# {text}"
-    short = text if len(text) <= _LONGEST_NAME else ""
+    short = _HEAD_OF.sub("", _undated(text)) if len(text) <= _LONGEST_NAME else ""
     name = _TAIL.sub("", short).strip().strip("\u2013\u2014:|-").strip()
     fallback = " ".join(word.capitalize() for word in re.split("[-_.]", role))
     return f"# {name or fallback} {DASH} Session Context"
 
 
-def _field_line(key: str, field: Field | None, role: str, now: str) -> str:
+def _undated(title: str) -> str:
+    """A title without the day on which it was written."""
+    for each in reversed([*stated_times.stated(title)]):
+        head = _BEFORE_DATE.sub("", title[: each.start])
+        title = f"{head} {title[each.end :].lstrip(')] .')}".strip()
+    return title
+
+
+def _field_line(key: str, field: Field | None, role: str, newest: str | None) -> str:
+    """A value that will do stays, whatever else it says: a role may be a person's name for it."""
     value = "" if field is None else field.value
-    bare = value if field is not None and field.is_formed else value.strip("*_` \t")
-    if key == "Updated":
-        bare = bare if moment(bare) is not None else _date_in(bare) or now
-    elif key == "Role" and role_in(bare) != role:
-        _, bracket, description = bare.partition("(")
-        bare = f"{role} {bracket}{description}".strip()
-    return f"**{key}**: {bare.strip() or _UNKNOWN_PANE}"
+    bare = (value if field is not None and field.is_formed else value.strip("*_` \t")).strip()
+    if key == "Updated" and (moment(bare) is None or field is None or not field.is_formed):
+        bare = newest or ""
+    elif key == "Role":
+        bare = bare if role_in(bare) else f"{role} {bare}".strip()
+    return f"**{key}**: {bare or UNKNOWN}"
 
 
-def _date_in(value: str) -> str | None:
-    found = (each[0] for each in _DATE.finditer(value[:_LONGEST_NAME]))
-    return next((each for each in found if moment(each) is not None), None)
+def _newest(text: str, now: str) -> str | None:
+    """The newest day or time that a text states, if it is not yet to come."""
+    today = stated_times.first(now)
+    latest = today.when + _AHEAD if today else None
+    found = [each for each in stated_times.stated(text) if latest is None or each.when <= latest]
+    if not found:
+        return None
+    newest = max(found, key=lambda each: (each.when, not each.is_day))
+    if newest.is_day:
+        return newest.when.date().isoformat()
+    return f"{newest.when:%Y-%m-%dT%H:%M}{'Z' if newest.has_zone else ''}"
 
 
 def _keep_words(draft: Draft, was: list[str]) -> None:

@@ -22,6 +22,8 @@ BY_PREFIX = frozenset({COMPLETED, PENDING})
 
 TITLE, MISSING, FORMAT, CONTENT = "TITLE", "MISSING", "FORMAT", "CONTENT"
 RECOMMENDED = "RECOMMENDED"
+TO_FILL_IN = "(to fill in"  # how a migration marks what it could not know
+UNFILLED = "fill.in"
 
 _TITLE_FORM = f"Make line 1 `# <Role Name> {DASH} Session Context`."
 _DONE_FORM = f"End the entry with `(DONE)` or `(DONE {DASH} commit <hash>)`."
@@ -41,6 +43,11 @@ class Finding(NamedTuple):
         """Whether the file is invalid for it."""
         return self.tag != RECOMMENDED
 
+    @property
+    def stops_saving(self) -> bool:
+        """Whether a role cannot be called saved for it: it is invalid, or not whole yet."""
+        return self.is_error or self.rule == UNFILLED
+
 
 # rule: tag, remedy
 RULES: dict[str, tuple[str, str]] = {
@@ -59,9 +66,13 @@ RULES: dict[str, tuple[str, str]] = {
         FORMAT,
         "Write a date that exists, like `2026-02-03` or `2026-02-03T12:15Z`.",
     ),
+    UNFILLED: (RECOMMENDED, "Fill it in, or take the line out; until then it cannot be saved."),
     "updated.old": (RECOMMENDED, "Bring the file up to date, then its date."),
     "updated.future": (RECOMMENDED, "Write the date of today, in UTC."),
-    "role.differs": (CONTENT, "Write the role that the file is named after, or rename the file."),
+    "role.differs": (
+        RECOMMENDED,
+        "Write the role that the file is named after, or rename the file.",
+    ),
     "recovery.missing": (
         MISSING,
         f"Add `## {RECOVERY}` with a numbered list that begins `1. Read this file`.",
@@ -116,17 +127,19 @@ Where: {FOLDER}/<role>{SUFFIX}, one for each role, in Markdown (UTF-8).
 Errors (the file is invalid, exit 1)
   TITLE    line 1 is no `#` heading, lacks ` {DASH} `, or its last word is not `Context`
   MISSING  a field of the three, `## {RECOVERY}` or `## {COMPLETED}` is not there
-  FORMAT   a field or a required section is there under another form, name or place; Updated is
-           no date or datetime in ISO 8601 that exists
-  CONTENT  a field is empty; Role is not the role in the file's name; no step is numbered
+  FORMAT   a field or a required section is there under another form, name or place; Updated
+           holds no date like 2026-02-03 that exists
+  CONTENT  a field is empty; no step is numbered
 
 Warnings (RECOMMENDED; the file stays valid, exit 0)
-  the title lacks `Session`; Updated is more than a day old or ahead; the first step is not
-  `Read this file`; an entry of completed work is neither `### Task N:` nor numbered, or lacks
+  the title lacks `Session`; Updated is more than a day old or ahead; Role is not the role in the
+  file's name; something is still marked `(to fill in)`, which `save` refuses; the first step is
+  not `Read this file`; an entry of completed work is neither `### Task N:` nor numbered, or lacks
   `(DONE)` or `(DONE {DASH} commit <hash>)`; `## {PENDING}` or `## {KEY_FILES}` is not there
 
 `## {COMPLETED}` and `## {PENDING}` may go on (`## {PENDING} Tasks`); the other two names are whole.
 Any other section is welcome, such as Current Team Layout, Current State, Key Rules, Key
 Architecture Decisions, Git Status, Next Tasks or Test Suites. In a code fence nothing counts.
-Role and Updated may be followed by a remark in parentheses, Pane by `in <session>`.
+Role may be followed by a remark in parentheses, Pane by `in <session>`; Updated may say more
+than its date.
 """

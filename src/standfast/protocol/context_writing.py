@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast.protocol import context
 from standfast.protocol.context_document import moment
 from standfast.protocol.context_draft import Draft
-from standfast.protocol.context_migration import STUBS, migrate, title_of
+from standfast.protocol.context_migration import STUBS, UNKNOWN, migrate, title_of
 from standfast.protocol.context_schema import COMPLETED, KEY_FILES, PENDING, RECOVERY
 from standfast.protocol.text import one_line
 
@@ -29,18 +29,21 @@ _BEGIN = re.compile(r"<!-- standfast:(completed|pending|files) ([0-9a-f]{12}) .*
 _NUMBER = re.compile(r"[0-9]{1,9}\. ")
 _WIDTH = 160
 _PASSES = 6  # lines that leave one span may end the section of another
+UNKNOWN_PANE = "unknown"
+STEPS = """\
+1. Read this file
+2. Run `standfast brief` and read what it says
+3. Go on with what is pending"""
 _FRESH = f"""\
 {{title}}
 
 **Updated**: {{now}}
 **Role**: {{role}}
-**Pane**: unknown (to fill in)
+**Pane**: {UNKNOWN_PANE}
 
 ## {RECOVERY}
 
-1. Read this file
-2. Run `standfast brief` and read what it says
-3. Go on with what is pending
+{STEPS}
 
 ## {COMPLETED}
 
@@ -74,6 +77,7 @@ def compose(text: str | None, *, role: str, now: str, known: Known) -> str:
     else:
         draft = Draft.of(migrate(text, role=role, now=now))
     draft.close_fence()
+    _fill_in(draft)
     for _ in range(_PASSES):
         before = draft.text()
         for name, entries in _entries(known).items():
@@ -85,6 +89,19 @@ def compose(text: str | None, *, role: str, now: str, known: Known) -> str:
     if draft.text() != text or _is_stale(draft, role, now):
         _touch(draft, now)
     return draft.text()
+
+
+def _fill_in(draft: Draft) -> None:
+    """What a migration could not know and we do; no pane is as good as one for who recovers."""
+    known = {f"**Pane**: {UNKNOWN}": [f"**Pane**: {UNKNOWN_PANE}"],
+             STUBS[RECOVERY][-1]: STEPS.split("\n")[1:]}  # fmt: skip
+    fenced = draft.parsed().outline.fenced
+    draft.lines[:] = [
+        new + (draft.cr if words in known else "")
+        for number, line in enumerate(draft.lines, 1)
+        for words in [line.removesuffix("\r") if number not in fenced else ""]
+        for new in known.get(words, [line])
+    ]
 
 
 def _entries(known: Known) -> dict[str, list[str]]:
@@ -108,7 +125,8 @@ def _words(text: str) -> str:
 def _put(draft: Draft, name: str, entries: list[str]) -> None:
     span = _span(draft, name)
     section = draft.parsed().named(name)[0]
-    if span is None and not entries and any(line.strip() for _, line in section.body):
+    stubs = {"", *STUBS[name]}
+    if span is None and not entries and any(line.strip() not in stubs for _, line in section.body):
         return  # a section by hand, and nothing to add to it
     ours = entries or [NOTHING]
     begin = (
@@ -168,13 +186,14 @@ def _digest(lines: list[str]) -> str:
 
 def _is_stale(draft: Draft, role: str, now: str) -> bool:
     found = context.validate(draft.text(), role=role, today=now)
-    return any(each.rule in {"updated.old", "updated.future"} for each in found)
+    is_unsaid = moment(draft.parsed().fields["Updated"].value) is None
+    return is_unsaid or any(each.rule in {"updated.old", "updated.future"} for each in found)
 
 
 def _touch(draft: Draft, now: str) -> None:
     """The date is the one line by hand that changes; a remark behind it stays."""
     field = draft.parsed().fields["Updated"]
-    _, bracket, remark = field.value.partition("(")
+    _, bracket, remark = field.value.replace(UNKNOWN, "").partition("(")
     if moment(field.value) != moment(now):
         cr = "\r" if draft.lines[field.line - 1].endswith("\r") else ""
         draft.lines[field.line - 1] = f"**Updated**: {now} {bracket}{remark}".rstrip() + cr

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.protocol.outputs import LAUNCHES, NOT_A_FILE
+from standfast.protocol.outputs import IN_THE_WAY, LAUNCHES
 from standfast.protocol.stages import CRITICAL
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Output(NamedTuple):
     @property
     def can_be_launched(self) -> bool:
         """Where a link, a folder or a pipe stands, an agent would write who knows where."""
-        return bool(self.left) and self.fault != NOT_A_FILE
+        return bool(self.left) and self.fault not in IN_THE_WAY
 
     @property
     def is_pending(self) -> bool:

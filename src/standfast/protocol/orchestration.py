@@ -10,8 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast.errors import StandfastError
-from standfast.protocol.resumption_migration import Around
-from standfast.protocol.resumption_schema import CHECKPOINT, LONGEST_LINE, STATUSES
+from standfast.protocol import plain_values, stated_times
+from standfast.protocol.resumption_migration import OVER, Around
+from standfast.protocol.resumption_schema import LONGEST_LINE
 from standfast.protocol.text import one_line
 from standfast.protocol.yaml_text import read_yaml
 
@@ -20,37 +21,45 @@ if TYPE_CHECKING:
 
 KEY = "resumption"
 _KEY = re.compile(r"^([A-Za-z_][A-Za-z0-9_-]*)[ \t]*:", re.MULTILINE)
-_ID = re.compile(rf"{CHECKPOINT}-[0-9]{{3,9}}")
-_UNDER_WAY = {"in_progress", "active", "running", "started"}
-_OVER = {"complete", "completed", "done", "passed", "pass"}
+_UNDER_WAY, _OVER = "ACTIVE", "COMPLETE"
+_NONE = {"", "none", "null", "n/a", "-"}  # how people write that there is none yet
 _LONGEST_NUMBER = 6
 
 
 class _Phase(NamedTuple):
-    number: int
+    number: int | None
     name: str = ""
 
 
 def latest_id(text: str) -> str | None:
-    """`checkpoints.latest_id`, if the file has one."""
+    """`checkpoints.latest_id`, if the file has one: in whatever form it is written."""
     found = _mapping(_part(text, "checkpoints")).get("latest_id")
-    return found if isinstance(found, str) and _ID.fullmatch(found) else None
+    is_told = isinstance(found, (str, int)) and not isinstance(found, bool)
+    name = one_line(str(found), LONGEST_LINE) if is_told else ""
+    return name if name.lower() not in _NONE else None
 
 
 def around(text: str, updated_at: str, file: str) -> Around:
     """What the rest of the file says of phase, status, checkpoints and gates."""
     phase = _phase(_part(text, "pipelines"))
-    status = _mapping(_part(text, "workflow")).get("status")
-    is_status = isinstance(status, str) and status.upper() in STATUSES
+    status = plain_values.status(_mapping(_part(text, "workflow")).get("status"))
+    stated = _stated(text, updated_at)
     return Around(
-        updated_at=updated_at,
+        updated_at=stated or updated_at,
         file=file,
         current_phase=phase.number,
         current_phase_name=phase.name,
-        workflow_status=str(status).upper() if is_status else "ACTIVE",
+        workflow_status=status,
         last_checkpoint=latest_id(text),
-        gates=tuple(dict.fromkeys(_gates(_part(text, "quality_gates")))),
+        gates=() if status in OVER else tuple(dict.fromkeys(_gates(_part(text, "quality_gates")))),
+        **({"updated_by": "the newest time that the file states"} if stated else {}),
     )
+
+
+def _stated(text: str, written: str) -> str | None:
+    """The newest time in the file that is not after it was written: a checkout writes it anew."""
+    found = (stated_times.rfc3339(each.when) for each in stated_times.stated(text))
+    return max((each for each in found if each <= written), default=None)
 
 
 def _part(text: str, key: str) -> Any:  # noqa: ANN401  # anything that YAML can say
@@ -74,22 +83,22 @@ def _phase(pipelines: object) -> _Phase:
     """The furthest phase that any pipeline is in."""
     every = pipelines if isinstance(pipelines, list) else _mapping(pipelines).values()
     found = [_phase_of(each) for each in map(_mapping, every)]
-    return max(found, default=_Phase(0), key=lambda phase: phase.number)
+    return max(found, default=_Phase(None), key=lambda phase: phase.number or 0)
 
 
 def _phase_of(pipeline: dict[str, Any]) -> _Phase:
-    given = _number(pipeline.get("current_phase"))
+    given = plain_values.phase(pipeline.get("current_phase"))
     listed = pipeline.get("phases")
     phases = [
         (_Phase(_number(each.get("id", each.get("number")), at), _name(each)), _status(each))
         for at, each in enumerate(map(_mapping, listed if isinstance(listed, list) else ()), 1)
     ]
-    if given:
-        names = [phase.name for phase, _ in phases if phase.number == given]
-        return _Phase(given, names[0] if names else "")
-    started = [phase for phase, status in phases if status in _UNDER_WAY | _OVER]
-    running = [phase for phase, status in phases if status in _UNDER_WAY]
-    return (running or started[-1:] or [_Phase(0)])[0]
+    if given.number is not None:
+        names = [phase.name for phase, _ in phases if phase.number == given.number]
+        return _Phase(given.number, names[0] if names else given.name)
+    started = [phase for phase, status in phases if status in {_UNDER_WAY, _OVER}]
+    running = [phase for phase, status in phases if status == _UNDER_WAY]
+    return (running or started[-1:] or [_Phase(None)])[0]
 
 
 def _number(value: object, default: int = 0) -> int:
@@ -105,8 +114,8 @@ def _name(phase: dict[str, Any]) -> str:
     return one_line(name, LONGEST_LINE) if isinstance(name, str) else ""
 
 
-def _status(entry: dict[str, Any]) -> str:
-    return str(entry.get("status", "")).lower()
+def _status(entry: dict[str, Any]) -> str | None:
+    return plain_values.status(entry.get("status"))
 
 
 def _gates(gates: object) -> Iterator[str]:
@@ -115,5 +124,5 @@ def _gates(gates: object) -> Iterator[str]:
     listed = [(_mapping(each).get("id"), each) for each in gates] if isinstance(gates, list) else []
     for name, entry in (*named, *listed):
         is_gate = isinstance(name, str) and isinstance(entry, dict) and name.strip()
-        if is_gate and _status(entry) not in _OVER:
+        if is_gate and _status(entry) != _OVER:
             yield one_line(str(name), LONGEST_LINE)

@@ -19,7 +19,9 @@ SENTINEL_ONLY = "sentinel-only"
 NO_SENTINEL = "no-sentinel"
 NOT_A_FILE = "not-a-file"
 TOO_LARGE = "too-large"
-REASONS = (MISSING, EMPTY, SENTINEL_ONLY, NO_SENTINEL, NOT_A_FILE, TOO_LARGE)
+UNREADABLE = "unreadable"
+REASONS = (MISSING, EMPTY, SENTINEL_ONLY, NO_SENTINEL, NOT_A_FILE, TOO_LARGE, UNREADABLE)
+IN_THE_WAY = (NOT_A_FILE, UNREADABLE)  # no agent could write there either
 
 _END = SENTINEL.encode()
 _BOM = b"\xef\xbb\xbf"
@@ -90,6 +92,7 @@ def wrong(path: str, why: str) -> str:
         SENTINEL_ONLY: "holds nothing but the closing line",
         NO_SENTINEL: "does not end in the closing line",
         NOT_A_FILE: "is not a regular file",
+        UNREADABLE: "may not be read by you: look at its rights and those of its folder",
         TOO_LARGE: f"is over {LIMIT // (1024 * 1024)} MiB",
     }[why]
     return f"{path} {says}"

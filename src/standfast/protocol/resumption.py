@@ -89,13 +89,10 @@ def apply(before: Resumption, trigger: Trigger) -> Resumption:
         gate, scores = trigger.quality_trajectory
         iteration = next_iteration(before.section, gate)
         results = (*results, Result(gate, iteration, read_scores(scores)))
-    section = {
-        name: before.section[name]
-        if row[name] == NO_CHANGE
-        else RULES[name](before.section, trigger, results)
-        for name in SUB_SECTIONS
-    }
-    return _checked(Resumption(section, results), [name for name in row if row[name] != NO_CHANGE])
+    touched = [name for name in row if row[name] != NO_CHANGE]
+    changed = {name: RULES[name](before.section, trigger, results) for name in touched}
+    # In the order of the file, and with the keys that are a project's own.
+    return _checked(Resumption({**before.section, **changed}, results), touched)
 
 
 def _checked(after: Resumption, touched: Iterable[str]) -> Resumption:

@@ -11,6 +11,7 @@ from standfast.protocol.resumption_schema import (
     DECISION,
     SECTION,
     SUB_SECTIONS,
+    V1_FIELDS,
     Section,
 )
 from standfast.protocol.staleness import seconds
@@ -37,7 +38,7 @@ def validate(
     *lines* and *plain* are those of the document that it stands in, at the path *at*; *plain*
     names what was written without quotes.
     """
-    faults = [*check(value, SECTION), *_unquoted(value, plain, at)]
+    faults = [*check(value, SECTION), *_of_v1(value), *_unquoted(value, plain, at)]
     if not faults:
         faults = [*_beyond(cast("Section", value), SUB_SECTIONS)]
     found = [
@@ -52,6 +53,13 @@ def faults_in(section: Section, names: Iterable[str]) -> Iterator[Fault]:
     for name in names:
         shape = list(check(section[name], SECTION["properties"][name], (name,)))
         yield from shape or _beyond(section, (name,))
+
+
+def _of_v1(value: object) -> Iterator[Fault]:
+    """Fields that have another place in v2.0: any other key is the project's own."""
+    for name in value if isinstance(value, dict) else ():
+        if name in V1_FIELDS and name not in SUB_SECTIONS:
+            yield Fault((name,), "is a field of v1.0", "Bring the section to v2.0.")
 
 
 def _unquoted(value: object, plain: Collection[Path], at: Path) -> Iterator[Fault]:
@@ -88,11 +96,15 @@ def _decisions(entries: list[Section]) -> Iterator[Fault]:
 
 
 def _sequence(entries: list[Section], prefix: str, path: Path) -> Iterator[Fault]:
+    """Each id once. Ours have no gaps; where a file has one, other files name what is behind it."""
+    highest = 0
     for at, entry in enumerate(entries):
-        expected = ids.format_id(prefix, at + 1)
-        if entry["id"] != expected:
+        number = ids.parse_id(entry["id"])[1]
+        if number <= highest:
+            expected = ids.format_id(prefix, highest + 1)
             problem = f"is `{entry['id']}` where `{expected}` is next"
-            yield Fault((*path, at, "id"), problem, "Ids follow one another from 001.")
+            yield Fault((*path, at, "id"), problem, "Each id is above those before it.")
+        highest = max(highest, number)
 
 
 def _compactions(compactions: Section) -> Iterator[Fault]:
@@ -114,12 +126,10 @@ def _gates(trajectory: Section) -> Iterator[Fault]:
                 problem = f"names `{one_line(name, 60)}` again"
                 yield Fault((*path, key, at), problem, "Name each gate once.")
             seen.add(name)
-    if (trajectory["current_gate"] is None) != (trajectory["current_gate_iteration"] is None):
-        yield Fault(
-            (*path, "current_gate_iteration"),
-            "and `current_gate` are not null together",
-            "Between gates both are null.",
-        )
+    if trajectory["current_gate"] is None and trajectory["current_gate_iteration"] is not None:
+        problem = "is the iteration of no gate: `current_gate` is null"
+        remedy = "Name the gate, or write null: between gates both are null."
+        yield Fault((*path, "current_gate_iteration"), problem, remedy)
 
 
 def _summaries(summaries: dict[str, str]) -> Iterator[Fault]:
@@ -127,9 +137,6 @@ def _summaries(summaries: dict[str, str]) -> Iterator[Fault]:
         path = ("agent_summaries", agent)
         if not agent.strip() or printable(agent + line) != agent + line:
             yield Fault(path, "holds what cannot be seen", "Write names and lines that can be.")
-        elif ". " not in line or not line.endswith("."):
-            problem = "is not of the form `{status}. {key finding or output}.`"
-            yield Fault(path, problem, "End status and finding with a dot.")
 
 
 _RULES: Mapping[str, Callable[[Any], Iterator[Fault]]] = {

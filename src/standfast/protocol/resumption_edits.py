@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast.protocol.json_schema import Fault
 from standfast.protocol.resumption_check import faults_in
-from standfast.protocol.resumption_schema import SUB_SECTIONS
+from standfast.protocol.resumption_logs import next_id
+from standfast.protocol.resumption_schema import DECISION, SECTION, SUB_SECTIONS, V1_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from standfast.protocol.resumption_schema import Section
 
 _REMEDY = "Edit it back, or say it with `standfast resumption`; ours was kept."
+_TRAJECTORY = frozenset(SECTION["properties"]["quality_trajectory"]["required"])
 _TOTALS = ("total_defects_found", "total_defects_resolved")
 
 
@@ -29,13 +31,17 @@ class Adopted(NamedTuple):
 
 
 def adopt(ours: Section, edited: Mapping[str, Any]) -> Adopted:
-    """Ours, with every sub-section of the edited one that its rule allows."""
+    """Ours, with every sub-section of the edited one that its rule allows.
+
+    Keys that the protocol does not know are the project's: whatever it writes there is taken.
+    """
     left = [
-        Fault((name,), "is not a key that v2.0 knows", "Take it out; it is not read.")
+        Fault((name,), "is a field of v1.0", "Bring it to v2.0: it is not read.")
         for name in edited
-        if name not in SUB_SECTIONS
+        if name in V1_FIELDS and name not in SUB_SECTIONS
     ]
-    section = dict(ours)
+    own = {name: value for name, value in edited.items() if name not in (*SUB_SECTIONS, *V1_FIELDS)}
+    section = {**ours, **own}
     for name in SUB_SECTIONS:
         faults = _faults(name, ours, edited)
         left += faults
@@ -62,7 +68,7 @@ def _state(ours: Section, edited: Section) -> str | None:
 
 def _trajectory(ours: Section, edited: Section) -> str | None:
     """Only a gate that is still to come may be added: scores come from iterations alone."""
-    if {**edited, "gates_remaining": None} != {**ours, "gates_remaining": None}:
+    if any(edited[field] != ours[field] for field in _TRAJECTORY - {"gates_remaining"}):
         return "changes what only an iteration of a gate (T3) changes"
     if not set(ours["gates_remaining"]) <= set(edited["gates_remaining"]):
         return "takes away a gate that has not passed"
@@ -78,6 +84,9 @@ def _defects(ours: Section, edited: Section) -> str | None:
 def _decisions(ours: list[Section], edited: list[Section]) -> str | None:
     if len(edited) < len(ours):
         return "takes away a decision"
+    for at in range(len(ours), len(edited)):
+        if edited[at]["id"] != next_id(DECISION, edited[:at]):
+            return f"gives a new decision the id {edited[at]['id']}, which is not the next"
     for before, after in zip(ours, edited, strict=False):
         if {**after, "applied": None} != {**before, "applied": None}:
             return f"changes {before['id']}, of which only `applied` may change"

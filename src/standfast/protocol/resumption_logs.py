@@ -48,7 +48,7 @@ def decision_log(
     if isinstance(trigger, GateIteration):
         gate = trigger.quality_trajectory.gate
         said = said._replace(gate=gate, iteration=next_iteration(section, gate))
-    return [*before, {"id": _next_id(DECISION, before), **_decision(said)}]
+    return [*before, {"id": next_id(DECISION, before), **_decision(said)}]
 
 
 def _decision(said: Decision) -> Section:
@@ -108,13 +108,14 @@ def _names(agent: str) -> Iterator[str]:
 
 def compaction_events(section: Section, trigger: CompactionEvent, _results: object) -> Section:
     """Appended unacknowledged, and counted; acknowledged only once the model was told."""
-    events, said = section["compaction_events"]["events"], trigger.compaction_events
+    before, said = section["compaction_events"], trigger.compaction_events
+    events: list[Section] = before["events"]
     if isinstance(said, Acknowledged):
         events = _set(events, "acknowledged", said.ids, "compaction")
     else:
-        event = {"id": _next_id(COMPACTION, events), **said._asdict(), "acknowledged": False}
+        event = {"id": next_id(COMPACTION, events), **said._asdict(), "acknowledged": False}
         events = [*events, event]
-    return {"count": len(events), "events": events}
+    return {**before, "count": len(events), "events": events}
 
 
 def _set(entries: list[Section], flag: str, wanted: Sequence[str], what: str) -> list[Section]:
@@ -126,6 +127,7 @@ def _set(entries: list[Section], flag: str, wanted: Sequence[str], what: str) ->
     return [{**entry, flag: True} if entry["id"] in wanted else entry for entry in entries]
 
 
-def _next_id(prefix: str, entries: Sequence[Section]) -> str:
+def next_id(prefix: str, entries: Sequence[Section]) -> str:
+    """The id after the last one; there may be gaps before it in a file of others."""
     last = ids.parse_id(entries[-1]["id"])[1] if entries else 0
     return ids.format_id(prefix, last + 1)

@@ -1,132 +1,179 @@
-"""A resumption section of v1.0 brought to v2.0. What cannot be carried over is named, not guessed.
+"""A resumption section of v1.0, or nearly of v2.0, read as a person reads it. Pure.
 
-The prose of `current_state` becomes `current_activity`; phase and status, which it hides, are
-taken from what the rest of the file says. The original is handed back, to be journalled.
+What is right stays as it stands, and so do keys of the project's own, where they are. Everything
+that was read otherwise, moved, assumed or has no place is named with its path in the original; the
+original itself is for the caller to keep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from standfast.protocol.json_schema import check
+from standfast.protocol import plain_values, resumption_state, resumption_totals
+from standfast.protocol import resumption_entries as entries
 from standfast.protocol.resumption import blank
-from standfast.protocol.resumption_schema import LONGEST_LINE, SECTION, SUB_SECTIONS, VERSION
+from standfast.protocol.resumption_check import faults_in, validate
+from standfast.protocol.resumption_notes import Note, Notes
+from standfast.protocol.resumption_schema import SUB_SECTIONS, V1_FIELDS, VERSION
+from standfast.protocol.resumption_state import STATE
 from standfast.protocol.resumption_triggers import Recovery
-from standfast.protocol.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Mapping
 
     from standfast.protocol.resumption_schema import Section
+    from standfast.protocol.yaml_text import Path
+
+__all__ = ["FIRST_VERSION", "V1_FIELDS", "Around", "Migrated", "Note", "migrate", "version_of"]
 
 FIRST_VERSION = "1.0"
-V1_FIELDS = (
-    *("last_checkpoint", "current_state", "next_step"),
-    *("files_to_read", "cross_session_portable", "ephemeral_references"),
-)
-_OPTIONAL = ("cross_session_portable", "ephemeral_references")
-_STATE = SECTION["properties"]["recovery_state"]["properties"]
-_ENTRY = SECTION["properties"]["files_to_read"]["items"]
+OVER = ("COMPLETE", "CANCELLED")
+_FROM_DISK = "when the file was last written"
+_FIELDS = (STATE, resumption_totals.TRAJECTORY, resumption_totals.DEFECTS)  # parts by their fields
+_NOTHING: tuple[object, ...] = (None, "", 0, [], {})
+_DECISIONS = ("decisions", "key_decisions", "decisions_made")
 
 
 class Around(NamedTuple):
-    """What v1.0 does not say: when it was last written, and what stands around it in the file."""
+    """What a section may not say: when it was last written, and what stands around it."""
 
     updated_at: str  # of the section as it is, not of its migration: else what is old looks fresh
     file: str  # what to read if it names nothing
-    current_phase: int = 0
+    current_phase: int | None = None
     current_phase_name: str = ""
-    workflow_status: str = "ACTIVE"
+    workflow_status: str | None = None
     last_checkpoint: str | None = None
     gates: tuple[str, ...] = ()
+    updated_by: str = _FROM_DISK
 
 
 class Migrated(NamedTuple):
-    """The section, what it was, and what of it could not be carried over, in words."""
+    """The section as v2.0, what it was, and what became of each thing that is otherwise now."""
 
     section: Section
-    original: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
+    original: Any
+    notes: tuple[Note, ...] = ()
+
+    def says(self, path: Path) -> bool:
+        """Whether a record of the section was said by the original, and not only filled in."""
+        name, *field = path
+        part = self.original.get(name) if isinstance(self.original, dict) else None
+        if name == entries.FILES:
+            return part is not None
+        if not field or name not in _FIELDS or (isinstance(part, dict) and field[0] in part):
+            return True
+        is_unsaid = any(note.path == path and note.is_unsaid for note in self.notes)
+        return not is_unsaid and self.section[name][field[0]] not in _NOTHING
+
+    @property
+    def removed(self) -> tuple[Note, ...]:
+        """What has no place in it."""
+        return tuple(note for note in self.notes if note.is_removed)
 
 
 def version_of(value: object) -> str | None:
     """The version of a section; one that has both halves is still to be migrated."""
     if not isinstance(value, dict) or not value:
-        return None
-    if "recovery_state" in value and not set(value) & set(V1_FIELDS) - {"files_to_read"}:
+        return FIRST_VERSION if isinstance(value, (str, list)) and value else None
+    if STATE in value and not set(value) & set(V1_FIELDS) - {entries.FILES}:
         return VERSION
-    return FIRST_VERSION if set(value) & set(V1_FIELDS + SUB_SECTIONS) else None
+    return VERSION if len(set(value) & set(SUB_SECTIONS)) > 1 else FIRST_VERSION
 
 
-def migrate(value: Mapping[str, Any], around: Around) -> Migrated:
-    """The section as v2.0; what it has of v2.0 already is kept and counts for more."""
-    notes: list[str] = []
-    section = blank(_recovery(value, around, notes), (), around.gates)
-    section |= {name: value[name] for name in SUB_SECTIONS[2:] if name in value}
-    had = value.get("recovery_state")
-    section["recovery_state"] |= _optional(value, notes) | (had if isinstance(had, dict) else {})
-    section["files_to_read"] = _files(value.get("files_to_read"), around, notes)
-    unknown = [key for key in value if key not in {*V1_FIELDS, *SUB_SECTIONS}]
-    notes += [f"`{one_line(key, 60)}` is no field of v1.0 or v2.0" for key in unknown]
-    return Migrated(section, value, tuple(notes))
+def migrate(value: object, around: Around) -> Migrated:
+    """The section as v2.0: one that is valid is itself."""
+    whole: Mapping[str, Any] = value if isinstance(value, dict) else {"current_state": value}
+    if value == whole and not validate(value):
+        return Migrated(dict(whole), value)
+    notes = Notes()
+    state, used = resumption_state.recovery_state(whole, around, notes)
+    made: Section = {STATE: state}
+    if LOG not in whole and (key := _decisions_in(whole)) is not None:
+        used.add(key)
+        notes.moved((key,), LOG)
+        whole = {(LOG if name == key else name): each for name, each in whole.items()}
+    made |= {name: _read(name, whole, state, around, notes) for name in SUB_SECTIONS[1:]}
+    lacking = [name for name in SUB_SECTIONS if name not in whole]
+    if lacking:
+        notes.assumed((), f"missing, now there: {', '.join(f'`{name}`' for name in lacking)}")
+    for name, part in made.items():
+        _tell_filled(name, whole.get(name), part, notes)
+    _mend(made, state, whole, around, notes)
+    _drop(whole, used, notes)
+    return Migrated(_in_order(whole, made, used), value, tuple(notes))
 
 
-def _recovery(value: Mapping[str, Any], around: Around, notes: list[str]) -> Recovery:
-    checkpoint = value.get("last_checkpoint")
-    if [*check(checkpoint, _STATE["last_checkpoint"])]:
-        notes.append(f"`last_checkpoint` was `{_prose(checkpoint)}`, which is no `CP-NNN`")
-        checkpoint = None
-    return Recovery(
-        last_checkpoint=checkpoint or around.last_checkpoint,
-        current_phase=around.current_phase,
-        current_phase_name=around.current_phase_name,
-        workflow_status=around.workflow_status,
-        current_activity=_prose(value.get("current_state")),
-        next_step=_prose(value.get("next_step")),
-        context_fill_at_update=None,
-        updated_at=around.updated_at,
-    )
+LOG = entries.LOG
 
 
-def _prose(value: object) -> str:
-    """Prose as one line, whatever it was written as."""
-    if value is None:
-        return ""
-    texts = value if isinstance(value, list) else [value]
-    return one_line("; ".join(map(_words, texts)), LONGEST_LINE)
+def _decisions_in(whole: Mapping[str, Any]) -> str | None:
+    """Where a file of v1.0 lists what was decided."""
+    listed = [key for key in _DECISIONS if isinstance(whole.get(key), (list, dict)) and whole[key]]
+    return listed[0] if listed else None
 
 
-def _words(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {_words(each)}" for key, each in value.items())
-    return str(value)
+def _read(name: str, whole: Mapping[str, Any], state: Section, around: Around, notes: Notes) -> Any:  # noqa: ANN401  # a sub-section
+    value = whole.get(name)
+    if value is not None and not [*faults_in({name: value}, (name,))]:
+        return value
+    gates = () if state["workflow_status"] in OVER else around.gates
+    read: Mapping[str, Callable[[], Any]] = {
+        entries.FILES: lambda: entries.files_to_read(value, around.file, notes),
+        resumption_totals.TRAJECTORY: lambda: resumption_totals.quality_trajectory(
+            _mapping(name, value, notes), gates, notes
+        ),
+        resumption_totals.DEFECTS: lambda: resumption_totals.defect_summary(
+            _mapping(name, value, notes), notes
+        ),
+        LOG: lambda: entries.decision_log(value, notes),
+        entries.AGENTS: lambda: entries.agent_summaries(value, notes),
+        entries.COMPACTIONS: lambda: entries.compaction_events(value, state["updated_at"], notes),
+    }
+    return read[name]()
 
 
-def _optional(value: Mapping[str, Any], notes: list[str]) -> Section:
-    found = {key: value[key] for key in _OPTIONAL if value.get(key) is not None}
-    wrong = [key for key, each in found.items() if not isinstance(each, bool)]
-    notes += [f"`{key}` was `{_prose(found[key])}`, not true or false" for key in wrong]
-    return {key: each for key, each in found.items() if key not in wrong}
+def _tell_filled(name: str, said: object, part: Any, notes: Notes) -> None:  # noqa: ANN401
+    """Fields of a part that were not there: each that is not told of by itself."""
+    told = {note.path for note in notes}
+    is_part = isinstance(said, dict) and name in {*_FIELDS, entries.COMPACTIONS}
+    new = [key for key in part if key not in said and (name, key) not in told] \
+        if is_part and isinstance(said, dict) else []  # fmt: skip
+    if new:
+        notes.assumed((name,), f"now has {', '.join(f'`{key}`' for key in new)}")
 
 
-def _files(value: object, around: Around, notes: list[str]) -> list[Any]:
-    """Strings and structured entries, as they are; a section that names none names its file."""
-    entries = [value] if isinstance(value, str) else value
-    kept = list(_entries(entries if isinstance(entries, list) else [], notes))
-    if not kept:
-        notes.append(f"`files_to_read` named nothing that can be read; `{around.file}` was added")
-    return kept or [around.file]
+def _mapping(name: str, value: object, notes: Notes) -> Mapping[str, Any]:
+    if not plain_values.is_none(value) and not isinstance(value, dict):
+        notes.removed((name,), value)
+    return value if isinstance(value, dict) else {}
 
 
-def _entries(entries: list[Any], notes: list[str]) -> Iterator[Any]:
-    for entry in entries:
-        fault = next(check(entry, _ENTRY), None)
-        path = entry.get("path") if isinstance(entry, dict) else None
-        if fault is None:
-            yield entry
-        elif isinstance(path, str) and path.strip():
-            notes.append(f"an entry of `files_to_read` {fault.problem}: its path was kept")
-            yield path
-        else:
-            notes.append(f"an entry of `files_to_read` {fault.problem}: `{_prose(entry)}`")
+def _mend(
+    made: Section, state: Section, whole: Mapping[str, Any], around: Around, notes: Notes
+) -> None:
+    """What still breaks a rule goes: no form that somebody writes may stand in the way of all."""
+    empty = blank(Recovery(**{name: state[name] for name in Recovery._fields}), [around.file], ())
+    for name in SUB_SECTIONS[1:]:
+        if [*faults_in(made, (name,))]:
+            notes.removed((name,), whole.get(name))
+            made[name] = empty[name]
+
+
+def _drop(whole: Mapping[str, Any], used: set[str], notes: Notes) -> None:
+    """Fields of v1.0 whose place was taken by v2.0's own, or that nobody can read."""
+    told = {note.path for note in notes}
+    for key in V1_FIELDS:
+        is_left = key not in {*SUB_SECTIONS, *used, *resumption_state.OPTIONAL}
+        if is_left and whole.get(key) not in (None, "") and (key,) not in told:
+            notes.removed((key,), whole[key])
+
+
+def _in_order(whole: Mapping[str, Any], made: Section, used: set[str]) -> Section:
+    """As it stood, with the project's own keys in their places; what is new comes behind.
+
+    The state, by which one resumes, comes first where it is new.
+    """
+    gone = {*used, *V1_FIELDS} - {*SUB_SECTIONS}
+    kept = {key: made.get(key, each) for key, each in whole.items() if key not in gone}
+    first = {} if STATE in kept else {STATE: made[STATE]}
+    return {**first, **kept, **{name: made[name] for name in SUB_SECTIONS if name not in kept}}

@@ -9,17 +9,16 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from standfast.protocol import ids
 from standfast.protocol.json_schema import Fault
 from standfast.protocol.resumption_edits import adopt
-from standfast.protocol.resumption_logs import free_name
-from standfast.protocol.resumption_schema import DECISION, Section
+from standfast.protocol.resumption_logs import free_name, next_id
+from standfast.protocol.resumption_schema import DECISION, SUB_SECTIONS, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 LATEST = ("checkpoints", "latest_id")  # beside the section, and what it must agree with
-_LOGS = ("decision_log", "agent_summaries", "compaction_events")
+LOGS = ("decision_log", "agent_summaries", "compaction_events")
 _WHOLE = "files_to_read"
 _MEANWHILE = "was edited here while it changed in the journal; what the journal says was kept"
 _REMEDY = "Say it again with `standfast resumption trigger`, if it still holds."
@@ -38,7 +37,7 @@ class Woven(NamedTuple):
 def records(section: Section) -> Iterator[tuple[Path, Any]]:
     """Every field and every entry of a log, by its path."""
     for name, value in section.items():
-        if name == _WHOLE:
+        if name == _WHOLE or name not in SUB_SECTIONS:  # the project's own are taken whole
             yield (name,), value
         elif name == "decision_log":
             yield from (((name, entry["id"]), entry) for entry in value)
@@ -110,8 +109,8 @@ def _append(
         return adopt(section, _with_summary(section, key, value))
     if from_git:
         return section, ()
-    if name in _LOGS or dict(records(section)).get(path, value) != value:
-        problem = _MEANWHILE if name not in _LOGS else "may only be written by compactions"
+    if name in LOGS or dict(records(section)).get(path, value) != value:
+        problem = _MEANWHILE if name not in LOGS else "may only be written by compactions"
         return section, (Fault(path, problem, _REMEDY),)
     return adopt(section, _with(section, path, value))
 
@@ -121,7 +120,7 @@ def _with_decision(section: Section, entry: Section) -> Section:
     known = [(each["decision"], each["rationale"]) for each in section["decision_log"]]
     if (entry["decision"], entry["rationale"]) in known:
         return section
-    number = ids.format_id(DECISION, len(known) + 1)
+    number = next_id(DECISION, section["decision_log"])
     return {**section, "decision_log": [*section["decision_log"], {**entry, "id": number}]}
 
 

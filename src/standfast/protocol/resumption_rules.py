@@ -31,14 +31,10 @@ if TYPE_CHECKING:
 
 Results = Sequence[Result]
 
-_SPARED = ("cross_session_portable", "ephemeral_references")
-
 
 def recovery_state(section: Section, trigger: Trigger, _results: Results) -> Section:
-    """Overwritten by every trigger; the optional fields that came with v1.0 stay."""
-    before = section["recovery_state"]
-    spared = {key: before[key] for key in _SPARED if key in before}
-    return {**trigger.recovery_state._asdict(), **spared}
+    """Overwritten by every trigger; the fields that came with v1.0 and a project's own stay."""
+    return {**section["recovery_state"], **trigger.recovery_state._asdict()}
 
 
 def files_to_read(
@@ -99,6 +95,7 @@ def quality_trajectory(section: Section, trigger: GateIteration, results: Result
     history, remaining = before["score_history"], before["gates_remaining"]
     unpassed = remaining if gate in remaining else [*remaining, gate]
     return {
+        **before,
         "gates_completed": [*before["gates_completed"], *([gate] if passes else [])],
         "gates_remaining": [each for each in unpassed if each != gate] if passes else unpassed,
         "current_gate": None if passes else gate,
@@ -115,6 +112,7 @@ def defect_summary(section: Section, trigger: GateIteration, _results: Results) 
     if now.found < 0 or now.resolved < 0:
         raise TriggerRefused("fewer than no defects were found or resolved")
     return {
+        **before,
         "total_defects_found": before["total_defects_found"] + now.found,
         "total_defects_resolved": before["total_defects_resolved"] + now.resolved,
         "unresolved_defects": list(now.unresolved),

@@ -1,7 +1,8 @@
 """The resumption section, v2.0, as data: the JSON Schema that is published and that is checked by.
 
 One truth: docs/reference/resumption.schema.json is this value, and resumption_check.py follows it.
-What a schema cannot say (ids without gaps, a count that counts, real dates) stands there.
+What a schema cannot say (ids that are no other's, a count that counts, real dates) stands there.
+A project may have keys of its own in every mapping: they are its facts, and stay where they are.
 """
 
 from __future__ import annotations
@@ -19,11 +20,20 @@ VERSION = "2.0"
 STATUSES = ("ACTIVE", "PAUSED", "COMPLETE", "FAILED", "CANCELLED")
 COMPACTION_TRIGGERS = ("auto", "manual")
 DECISION, COMPACTION, CHECKPOINT = "RD", "CX", "CP"
+V1_FIELDS = (
+    *("last_checkpoint", "current_state", "next_step"),
+    *("files_to_read", "cross_session_portable", "ephemeral_references"),
+)
 LONGEST_LINE = 500  # of what the section tells in one line
 
 _TEXT: Schema = {"type": "string"}
 _TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 _GATE: Schema = {"type": ["string", "null"], "description": "null between gates"}
+_OF_GATE: Schema = {
+    "type": ["integer", "null"],
+    "minimum": 1,
+    "description": "null between gates, and between two iterations of one",
+}
 _ITERATION: Schema = {"type": ["integer", "null"], "minimum": 1}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 _SHARE: Schema = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
@@ -35,24 +45,30 @@ _TIME: Schema = {
 
 
 def _object(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
-    """A mapping with these keys and no others."""
+    """A mapping with these keys, beside whatever a project keeps there."""
     return {
         "type": "object",
         "properties": {**required, **(optional or {})},
         "required": list(required),
-        "additionalProperties": False,
     }
 
 
-def _id(prefix: str, *, nullable: bool = False) -> Schema:
-    kind: list[str] | str = ["string", "null"] if nullable else "string"
-    return {"type": kind, "pattern": f"^{prefix}-[0-9]{{3,9}}$"}
+def _id(prefix: str) -> Schema:
+    return {"type": "string", "pattern": f"^{prefix}-[0-9]{{3,9}}$"}
 
 
 _RECOVERY_STATE = _object(
     {
-        "last_checkpoint": _id(CHECKPOINT, nullable=True),
-        "current_phase": _COUNT,
+        "last_checkpoint": {
+            "type": ["string", "null"],
+            "minLength": 1,
+            "description": "the file's `checkpoints.latest_id`, as it is",
+        },
+        "current_phase": {
+            "type": ["integer", "null"],
+            "minimum": 0,
+            "description": "null when unknown",
+        },
         "current_phase_name": _TEXT,
         "workflow_status": {"type": "string", "enum": list(STATUSES)},
         "current_activity": _TEXT,
@@ -78,7 +94,7 @@ _QUALITY_TRAJECTORY = _object(
         "gates_completed": _TEXTS,
         "gates_remaining": _TEXTS,
         "current_gate": _GATE,
-        "current_gate_iteration": _ITERATION,
+        "current_gate_iteration": _OF_GATE,
         "score_history": {
             "type": "object",
             "additionalProperties": {

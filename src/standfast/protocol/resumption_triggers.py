@@ -16,7 +16,7 @@ class Recovery(NamedTuple):
     """What every trigger overwrites `recovery_state` with."""
 
     last_checkpoint: str | None
-    current_phase: int
+    current_phase: int | None  # None when unknown: a file of others may not say it
     current_phase_name: str
     workflow_status: str
     current_activity: str

@@ -77,7 +77,7 @@ def _read_alone(outline: Outline, key: str, name: str) -> Document:
     """Read the section without the rest, at the lines where it stands."""
     alone = outline.text[outline.start : outline.end]
     alone = f"{{{alone} }}" if outline.is_flow else alone
-    read = read_yaml("\n" * (outline.line - 1) + alone, name=name)
+    read = read_yaml("\n" * (outline.line - 1) + alone, name=name, any_keys=True)
     value = read.value.get(key) if isinstance(read.value, dict) else None
     return Document(value=value, lines=read.lines, plain=read.plain)
 

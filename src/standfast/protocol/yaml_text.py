@@ -68,15 +68,22 @@ class _Anchored:
 
 
 def read_yaml(
-    data: bytes | str, *, name: str, limit: int = LIMIT, twice: list[tuple[int, str]] | None = None
+    data: bytes | str,
+    *,
+    name: str,
+    limit: int = LIMIT,
+    twice: list[tuple[int, str]] | None = None,
+    any_keys: bool = False,
 ) -> Document:
     """Read one YAML document, or say what is wrong with it in which line.
 
     Who gives a list for keys that stand *twice* finds line and problem of each in it, and the first
-    value in the document: all that is wrong with a file can then be told at once.
+    value in the document: all that is wrong with a file can then be told at once. With *any_keys*
+    a number or a word of YAML that is a key is taken as the text that it is written as.
     """
     text = decode(data, name=name, limit=limit)
     builder = _Builder(steps(text, name=name), name=name, limit=limit, twice=twice)
+    builder.any_keys = any_keys
     return Document(value=builder.value(), lines=builder.lines, plain=builder.plain)
 
 
@@ -93,6 +100,7 @@ class _Builder:
     ) -> None:
         self.lines: dict[Path, int] = {}
         self.plain: set[Path] = set()
+        self.any_keys = False
         self._source = source
         self._name = name
         self._limit = limit
@@ -192,6 +200,8 @@ class _Builder:
             self._refuse("merge keys (`<<`) are not read; write the keys out", step)
         key = self._scalar(step)
         if not isinstance(key, str):
+            if self.any_keys:
+                return step.text
             self._refuse(f"the key `{_short(step.text)}` is not text; put it in quotes", step)
         return key
 

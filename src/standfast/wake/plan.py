@@ -26,14 +26,14 @@ class Plan:
         *("checkpoint", "current_gate", "lowest", "gates", "to_come", "unfinished", "defects"),
         *("all_defects", "primary", "files", "all_files", "agents", "all_agents", "unapplied"),
         *("failed", "all_failed"),
-        *("unacknowledged", "level", "reason", "all_plans", "is_copy"),
+        *("unacknowledged", "level", "reason", "all_plans", "is_copy", "untaken"),
         *("foreign", "foreign_agents", "all_foreign_agents"),
     )
 
     file: str
     root: str
     status: str
-    phase: int
+    phase: int | None  # None when unknown
     phase_name: str
     activity: str
     next_step: str
@@ -59,14 +59,21 @@ class Plan:
     reason: str
     all_plans: int
     is_copy: bool  # at home elsewhere: the file in this checkout is not read
+    untaken: str  # what the file's section is instead of v2.0, where it was only read
     foreign: frozenset[str]  # fields that the repository wrote, by their paths with dots
     foreign_agents: list[tuple[str, str]]  # what it says that agents did
     all_foreign_agents: int
 
     def __init__(self) -> None:
+        self.untaken = ""
         self.foreign = frozenset()
         self.foreign_agents = []
         self.all_foreign_agents = 0
+
+    @property
+    def phase_words(self) -> str:
+        """Its number, if anybody said it."""
+        return "unknown" if self.phase is None else str(self.phase)
 
     def is_ours(self, field: str) -> bool:
         """Whether somebody here wrote a field of the section."""

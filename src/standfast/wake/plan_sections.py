@@ -34,7 +34,7 @@ def told(facts: Facts, voice: Voice) -> str:
     name = f" {voice.quote(first.phase_name, NAME)}" if first.phase_name.strip() else ""
     is_ours = first.is_ours("recovery_state.current_phase_name") or not name
     source = "" if is_ours else " (from the repository)"
-    which = f"phase {first.phase}{name}{source}"
+    which = f"phase {first.phase_words}{name}{source}"
     return f"Plan {voice.name(first.file)}, {which}, {first.status}.{others}"
 
 
@@ -232,6 +232,9 @@ def freshness(facts: Facts, voice: Voice) -> Section:
     lines: Lines = []
     for place, plan in enumerate(facts.plans):
         name = voice.name(plan.file)
+        if plan.untaken:
+            how = "`standfast resumption migrate --dry-run` says how it was read"
+            lines.append((place + 1, f"{name} is {plan.untaken}, and not taken yet: {how}."))
         if plan.is_copy:
             kept = f"{name} is kept in {voice.quote(plan.root)}: the copy here is not read."
             lines.append((place + 2, kept))

@@ -191,9 +191,8 @@ def _plan(ask: Ask, row: tuple[object, ...], started: int | None, now: int, most
     found.checkpoint, found.current_gate, found.lowest, found.primary = (
         None if value is None else str(value) for value in row[7:11]
     )
-    found.phase, phase_at, found.unacknowledged, found.all_plans = (
-        int(str(value or 0)) for value in row[11:15]
-    )
+    found.phase = None if row[11] is None else int(str(row[11]))
+    phase_at, found.unacknowledged, found.all_plans = (int(str(each or 0)) for each in row[12:15])
     found.unfinished = _unfinished(ask, found.file, *row[15:])
     if found.activity == RECOVERING:
         before = ask(_BEFORE, (found.file, _LONGEST, 1))

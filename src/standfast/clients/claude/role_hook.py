@@ -23,7 +23,6 @@ EVENT = "PreCompact"
 COMMAND = f'"$CLAUDE_PROJECT_DIR"/{FILE}'
 _OURS = b"# Made by `standfast context shim"
 _HEAD = 200
-_MODE = 0o755
 
 _HOOK = """\
 #!/bin/sh
@@ -36,8 +35,16 @@ exit 0
 _SHIM = """\
 #!/bin/sh
 # Made by `standfast context shim`: `./context` is `standfast context`.
-[ ! -x {python} ] || exec {python} -I -m standfast context "$@"
-exec standfast context "$@"
+# Its repository is the one that it lies in: from elsewhere it acts there, not where you stand.
+home=$(cd "$(dirname "$0")" && pwd -P) || exit
+here=$(pwd -P)
+repository=$here
+until [ "$repository" = "$home" ] || [ "$repository" = / ] || [ -e "$repository/.git" ]; do
+  repository=$(dirname "$repository")
+done
+[ "$repository" = "$home" ] || here=$home
+[ ! -x {python} ] || exec {python} -I -m standfast -C "$here" context "$@"
+exec standfast -C "$here" context "$@"
 """
 
 
@@ -92,7 +99,7 @@ def _put(root: str, relative: str, text: str) -> Written:
         if found is None:
             _place(path, data)
         else:
-            disk.replace(path, data, mode=_MODE)
+            disk.replace(path, data, mode=disk.tree_mode(is_program=True))
     except OSError as error:
         raise disk.disk_error(error, path) from error
     return Written(path, is_new=True)
@@ -101,7 +108,7 @@ def _put(root: str, relative: str, text: str) -> Written:
 def _place(path: str, data: bytes) -> None:
     """A file that appeared at the last instant is not written over."""
     try:
-        disk.create(path, data, mode=_MODE)
+        disk.create(path, data, mode=disk.tree_mode(is_program=True))
     except FileExistsError as error:
         raise NotOurs("this file was not made by Standfast", file=path) from error
     disk.sync_folder(os.path.dirname(path))

@@ -113,7 +113,7 @@ def _why(seen: Seen) -> str:
         return f"{seen.file} does not exist"
     if seen.fault is not None:
         return f"{seen.file} cannot be read"
-    rules = ", ".join(dict.fromkeys(finding.rule for finding in seen.errors))
+    rules = ", ".join(dict.fromkeys(finding.rule for finding in seen.stops))
     return f"{seen.file} breaks {rules}"
 
 

@@ -125,7 +125,8 @@ def put(file: SettingsFile, before: bytes | None, after: bytes | None) -> bool:
 
 def _put_in(folder: int, file: SettingsFile, before: bytes | None, after: bytes) -> bool:
     draft = disk.draft_name(file.name)
-    made = disk.create_locked(draft, after, folder=folder)
+    mode = disk.FILE_MODE if file.root is None else disk.tree_mode()
+    made = disk.create_locked(draft, after, mode=mode, folder=folder)
     try:
         if before is None:
             os.link(draft, file.name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -161,6 +162,9 @@ def _take_away(folder: int, file: SettingsFile, before: bytes | None) -> bool:
         return False
     disk.forget(file.name, folder=folder)
     disk.sync_folder(file.folder)
+    if file.root is not None:  # a folder that held nothing else says nothing in a checkout
+        with suppress(OSError):
+            os.rmdir(file.folder)
     return True
 
 
@@ -188,7 +192,9 @@ def _copy_attributes(old: int, new: int) -> None:
 
 @contextmanager
 def _open_folder(file: SettingsFile, *, make: bool = False) -> Iterator[int]:
-    if make:
+    if make and file.root is not None:
+        disk.make_folders_beneath(file.root, PROJECT_NAME)
+    elif make:
         disk.make_folder(file.folder)
     if file.root is not None:
         folder = disk.open_folder_beneath(file.root, PROJECT_NAME)

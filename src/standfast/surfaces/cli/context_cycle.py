@@ -85,7 +85,7 @@ def lifecycle_save(context: Context, arguments: argparse.Namespace) -> int:
     way = _save(context, seen, arguments.action)
     if not seen.passes:
         why = told.checked(context, seen, is_named=role.is_named)
-        return told.refuse(context, role.name, [*why, *told.stays(context, role.name)], seen)
+        return told.refuse(context, role.name, [*why, *told.stays(context, seen)], seen)
     facts = {**told.facts(role.name, lifecycle.SAVED), "moves": list(way), **told.findings(seen)}
     passed = " → ".join(way)
     told.say(

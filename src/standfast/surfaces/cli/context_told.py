@@ -44,10 +44,14 @@ def checked(context: Context, seen: Seen, *, is_named: bool = True) -> list[str]
     return [told(context.screen, of_role(seen))]
 
 
-def stays(context: Context, role: str) -> list[str]:
-    """Where a role is that could not be saved."""
-    now = lifecycles.of(context.journal, role)
-    return [f"{role} is not saved; it stays {now.state}" if now else f"{role} is not saved"]
+def stays(context: Context, seen: Seen) -> list[str]:
+    """Where a role is that could not be saved, and what a valid file lacks for it."""
+    now = lifecycles.of(context.journal, seen.role)
+    words = f"{seen.role} is not saved"
+    if seen.stops and not seen.errors:
+        lines = ", ".join(str(each.line) for each in seen.stops)
+        words += f": fill in line{'s' if len(seen.stops) > 1 else ''} {lines} of {seen.file} first"
+    return [f"{words}; it stays {now.state}" if now else words]
 
 
 def refuse(context: Context, role: str | None, why: list[str], seen: Seen | None = None) -> int:

@@ -68,7 +68,7 @@ def _words(plan: Plan) -> str:
     name = f" {one_line(plan.phase_name, _WORDS)}" if plan.phase_name.strip() else ""
     if name and not plan.is_ours("recovery_state.current_phase_name"):
         name += " (from the repository)"
-    said = [f"phase {plan.phase}{name}", plan.status, *_gate(plan), _age(plan.updated_at)]
+    said = [f"phase {plan.phase_words}{name}", plan.status, *_gate(plan), _age(plan.updated_at)]
     return ", ".join([*said, *([plan.level] if plan.level != staleness.FRESH else [])])
 
 
@@ -109,6 +109,7 @@ def as_dict(plan: Plan) -> dict[str, object]:
         "activity": plan.activity,
         "next_step": plan.next_step,
         "updated_at": plan.updated_at,
+        "read_from": plan.untaken or None,
         "staleness": {"level": plan.level, "reason": plan.reason},
         "last_checkpoint": plan.checkpoint,
         "current_gate": plan.current_gate,

@@ -7,26 +7,19 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import NothingFound, StandfastError, UnsafePath
-from standfast.files import homes, resumption_files
+from standfast.files import homes, orchestration_yaml, resumption_files
 from standfast.protocol.resumption_migration import FIRST_VERSION
 from standfast.protocol.resumption_schema import VERSION
 from standfast.protocol.text import printable
+from standfast.surfaces.cli import consent
 from standfast.surfaces.cli import resumption_looking as looking
+from standfast.surfaces.cli import resumption_migrated as migrated
 from standfast.surfaces.cli import resumption_writing as writing
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     from standfast.files.resumption_files import Found
     from standfast.surfaces.cli.context import Context
-
-_MOVES = (
-    ("last_checkpoint", "recovery_state.last_checkpoint"),
-    ("current_state", "recovery_state.current_activity"),
-    ("next_step", "recovery_state.next_step"),
-    ("files_to_read", "files_to_read"),
-    ("cross_session_portable", "recovery_state.cross_session_portable"),
-    ("ephemeral_references", "recovery_state.ephemeral_references"),
-)
 
 
 class Wrong(NamedTuple):
@@ -64,13 +57,17 @@ def _wrong(context: Context, name: str, given: str | None) -> list[Wrong]:
         return [Wrong(name, error.line or 1, "", error.problem, error.remedy)]
     if not found.exists:
         return [Wrong(name, 1, "", "there is no such file", looking.BEGIN)]
+    flag = f" --file {shlex.quote(given)}" if given else ""
+    migrate = f"Bring it to v{VERSION} with `standfast resumption migrate{flag}`."
     if found.version == FIRST_VERSION:
-        flag = f" --file {shlex.quote(given)}" if given else ""
-        remedy = f"Bring it to v2.0 with `standfast resumption migrate{flag}`."
-        return [Wrong(name, found.line, "resumption", "is v1.0, not v2.0", remedy)]
+        return [Wrong(name, found.line, "resumption", f"is v1.0, not v{VERSION}", migrate)]
     if not found.has_section:
         return [Wrong(name, 1, "resumption", "is missing", looking.BEGIN)]
-    return [Wrong(name, each.line, each.at, each.problem, each.remedy) for each in found.findings]
+    findings = (*found.findings, *found.advice)
+    wrong = [Wrong(name, each.line, each.at, each.problem, each.remedy) for each in findings]
+    if found.findings:
+        wrong.append(Wrong(name, found.line, "resumption", f"is nearly v{VERSION}", migrate))
+    return wrong
 
 
 def _where(context: Context, name: str, given: str | None) -> tuple[str, str]:
@@ -82,34 +79,42 @@ def _where(context: Context, name: str, given: str | None) -> tuple[str, str]:
         return os.path.dirname(path), os.path.basename(path)
 
 
-def migrate(context: Context, given: str | None) -> int:
-    """Bring a section to v2.0, and say what moved where and what could not be carried over."""
-    writing.refuse_agents(context)
+def migrate(context: Context, given: str | None, *, is_dry: bool = False) -> int:
+    """Bring a section to v2.0, and say what was read otherwise, and what has no place in it."""
+    if not is_dry:
+        writing.refuse_agents(context)
     file = writing.file_of(context, given)
     root = homes.document_root(context.journal, context.place, file)
     found = resumption_files.look(root, file)
-    if found.version != FIRST_VERSION:
+    if found.is_valid or not found.has_section:
         return _nothing_to_do(context, found)
+    after = orchestration_yaml.with_section(found.readable.section, found.data, found.path)
+    if is_dry:
+        return _show(context, found, after)
     context.may_write()
     with context.journal.writing() as tx:
         done = resumption_files.migrate_file(tx, root, file, writing.author(context))
     if done is None:  # another command was quicker
         return _nothing_to_do(context, resumption_files.look(root, file))
-    moved = [(old, new) for old, new in _MOVES if old in done.original]
-    if context.json:
-        print(json_line({"file": file, "migrated": True, "moved": dict(moved),
-                         "notes": done.notes, "resumption": done.section}), flush=True)  # fmt: skip
-    else:
-        print(printable(f"Migrated {file} to v{VERSION}"))
-        print(context.screen.table([(f"  {old}", "->", new) for old, new in moved]))
-        print("".join(f"  note: {printable(note)}\n" for note in done.notes),
-              end="", flush=True)  # fmt: skip
+    told = migrated.Told(done.found, after, done.kept, done.left)
+    print(json_line(told.as_dict()) if context.json else told.words(context.screen), flush=True)
     context.heal(resumption=file)  # after the acknowledgement: it undoes nothing
     return 0
 
 
+def _show(context: Context, found: Found, after: bytes) -> int:
+    """What a migration would say and write."""
+    told = migrated.Told(found, after, None)
+    diff = consent.diff(found.data.decode("utf-8"), after.decode("utf-8"), found.file)
+    if context.json:
+        print(json_line({**told.as_dict(), "diff": diff}))
+    else:
+        print(told.words(context.screen))
+        print(consent.paint(diff, context.screen))
+    return 0
+
+
 def _nothing_to_do(context: Context, found: Found) -> int:
-    resumption_files.refuse(found)
     if not found.has_section:
         what = "the file has no resumption section" if found.exists else "there is no such file"
         raise NothingFound(what, file=found.path, remedy=looking.BEGIN)

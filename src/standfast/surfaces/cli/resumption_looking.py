@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from standfast.files.resumption_files import Found
     from standfast.journal.resumption import Whose
     from standfast.journal.resumption_folds import Document
+    from standfast.protocol.resumption_notes import Note
     from standfast.surfaces.cli.context import Context
 
 BEGIN = "Begin one with `standfast resumption trigger T1 --phase 1 --next-step …`."
@@ -31,13 +32,15 @@ class Seen(NamedTuple):
     staleness: Staleness
     document: Document | None = None  # as the journal has it
     foreign: frozenset[str] = frozenset()  # what of it the repository wrote
+    read: tuple[str, tuple[Note, ...]] | None = None  # what it is instead of v2.0, and how read
 
     def as_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
         level, reason = self.staleness.level, self.staleness.reason
         return {
             "file": self.file,
-            "version": VERSION,
+            "version": VERSION if self.read is None else self.read[0].replace("v", ""),
+            "assumed": [] if self.read is None else [str(note) for note in self.read[1]],
             "journalled": self.document is not None,
             "staleness": {"level": level, "reason": reason},
             "by": dict.fromkeys(sorted(self.foreign), REPOSITORY),
@@ -51,9 +54,14 @@ def look(context: Context, given: str | None) -> Seen:
     document = writing.known(context, file)
     if document is None:
         found = resumption_files.look(context.place.root, file)
-        _refuse_unreadable(found)
-        foreign = _foreign(resumption_files.whose(context.journal, found, context.place.root))
-        return Seen(file, found.value, _by_file(context, found), foreign=foreign)
+        _refuse_absent(found)
+        foreign = _foreign(
+            resumption_files.whose_as_read(context.journal, found, context.place.root)
+        )
+        moved = found.readable
+        read = None if found.is_valid else (found.kind, moved.notes)
+        age = _by_file(context, found, moved.section)
+        return Seen(file, moved.section, age, foreign=foreign, read=read)
     session = context.config.session
     age = freshness.of_document(context.journal.query, document, session, clock.now_us())
     if age.level == FRESH:
@@ -82,16 +90,16 @@ def _found(context: Context, document: Document) -> Found | None:
         return None
 
 
-def _by_file(context: Context, found: Found) -> Staleness:
+def _by_file(context: Context, found: Found, section: dict[str, Any]) -> Staleness:
     session = context.config.session if context.journal.exists else None
     age = judge(
-        found.value["recovery_state"]["updated_at"],
+        section["recovery_state"]["updated_at"],
         now_us=clock.now_us(),
         session_started_us=freshness.session_start(context.journal.query, session)
         if session
         else None,
     )
-    return (_beside(found, found.value) if age.level == FRESH else None) or age
+    return (_beside(found, section) if age.level == FRESH else None) or age
 
 
 def _beside(found: Found | None, section: dict[str, Any]) -> Staleness | None:
@@ -99,13 +107,12 @@ def _beside(found: Found | None, section: dict[str, Any]) -> Staleness | None:
     if found is None or found.around is None:
         return None
     ahead, phase = found.around.current_phase, section["recovery_state"]["current_phase"]
-    if ahead <= phase:
+    if ahead is None or phase is None or ahead <= phase:
         return None
     return Staleness(STALE, f"the file's pipelines are in phase {ahead}, the section in {phase}")
 
 
-def _refuse_unreadable(found: Found) -> None:
+def _refuse_absent(found: Found) -> None:
     if not found.has_section:
         what = "the file has no resumption section" if found.exists else "there is no such file"
         raise NothingFound(what, file=found.path, remedy=BEGIN)
-    resumption_files.refuse(found)

@@ -83,7 +83,7 @@ def _of_activity(document: Document, value: Said, said: Said) -> Said:
     """What is being done follows from some triggers, in the protocol's own words."""
     phase = said.get("current_phase", document.state["current_phase"])
     gate = value.get("quality_trajectory")
-    found = {"T1": f"phase-{phase}-agent-execution"}
+    found = {"T1": "agent-execution" if phase is None else f"phase-{phase}-agent-execution"}
     if isinstance(gate, dict) and isinstance(gate.get("gate"), str):
         count = next_iteration(document.section, gate["gate"])
         found["T3"] = f"{one_line(gate['gate'].lower(), 60)}-iteration-{count}"

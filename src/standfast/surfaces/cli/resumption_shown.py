@@ -32,6 +32,7 @@ def whole(screen: Screen, seen: Seen) -> str:
     section = seen.section
     parts = [
         _head(screen, seen),
+        _how_read(screen, seen),
         _state(screen, section["recovery_state"], seen.foreign),
         _titled(screen, _title("READ", seen), _files(screen, section["files_to_read"])),
         _titled(screen, _title("GATES", seen), gates(screen, seen)),
@@ -49,6 +50,16 @@ def _head(screen: Screen, seen: Seen) -> str:
     return f"{name}  {level} ({printable(seen.staleness.reason)})"
 
 
+def _how_read(screen: Screen, seen: Seen) -> str:
+    """What is not v2.0 is shown as a person reads it, and that is said."""
+    if seen.read is None:
+        return ""
+    version, notes = seen.read
+    things = f"{len(notes)} thing{'' if len(notes) == 1 else 's'} read otherwise than written"
+    how = f"The file's section is {version}: {things}; `standfast resumption migrate --dry-run`"
+    return screen.paint(f"{how} lists them.", "dim")
+
+
 def _title(title: str, seen: Seen) -> str:
     """What nobody here wrote says so."""
     is_foreign = any(name in seen.foreign for name in _UNDER[title])
@@ -63,7 +74,8 @@ def _state(screen: Screen, state: dict[str, Any], foreign: frozenset[str]) -> st
     fill = state["context_fill_at_update"]
     filled = "fill unknown" if fill is None else f"fill {round(100 * fill)} %"
     checkpoint = state["last_checkpoint"] or "none"
-    phase = f"{state['current_phase']} {said('current_phase_name')}".rstrip()
+    number = state["current_phase"]
+    phase = f"{'unknown' if number is None else number} {said('current_phase_name')}".rstrip()
     return screen.table(
         [
             ("PHASE", f"{phase}, {state['workflow_status']}"),

@@ -32,7 +32,8 @@ def recorded(number: str, before: Document, after: Document) -> Told:
 def _state(number: str) -> Callable[[Document, Document], tuple[str, dict[str, Any]]]:
     def told(_before: Document, after: Document) -> tuple[str, dict[str, Any]]:
         state = after.state
-        phase = f"phase {state['current_phase']} {state['current_phase_name']}".rstrip()
+        which = "unknown" if state["current_phase"] is None else state["current_phase"]
+        phase = f"phase {which} {state['current_phase_name']}".rstrip()
         return f"{number}: {one_line(phase, _WORDS)}, {state['workflow_status']}", {}
 
     return told

@@ -138,7 +138,7 @@ def _next(wanted: Wanted, gate: Gate) -> Iterator[str]:
     """What can be done about the outputs that keep the gate closed."""
     busy = [each for each in gate.pending if each.at_work]
     idle = [each for each in gate.pending if not each.at_work]
-    in_the_way = [each for each in gate.failed if each.fault == outputs.NOT_A_FILE]
+    in_the_way = [each for each in gate.failed if each.fault in outputs.IN_THE_WAY]
     lacking = [each for each in gate.failed if each not in in_the_way]
     if busy:
         yield f"An agent is still at work on {_names(busy)}: ask again when it has ended."

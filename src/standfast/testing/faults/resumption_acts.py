@@ -30,7 +30,7 @@ def _in_section(world: World, _seen: Seen) -> bool:
 def _migrated(world: World, seen: Seen) -> bool:
     with open(os.path.join(world.repo, worlds.SECTION_FILE), encoding="utf-8") as file:
         text = file.read()
-    was = any(kind == "resumption.migrated" and "two agents" in had for kind, _, had in seen.events)
+    was = any(kind == "file.kept" and "two agents" in had for kind, _, had in seen.events)
     return was and text.startswith(worlds.AROUND) and _is_whole(text)
 
 

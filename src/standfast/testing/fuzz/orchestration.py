@@ -114,7 +114,7 @@ def _around(data: bytes) -> object:
 
 def _surroundings(data: bytes) -> None:
     found = orchestration.around(text_of(data), _TIME, _FILE)
-    must(found.current_phase >= 0, "a phase below none")
+    must((found.current_phase or 0) >= 0, "a phase below none")
     must(all("\n" not in gate for gate in found.gates), "a gate over several lines")
 
 

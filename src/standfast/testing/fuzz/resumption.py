@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import json
 
-from standfast.protocol import reinject, staleness, updated_at
+from standfast.protocol import (
+    plain_values,
+    reinject,
+    resumption_prose,
+    staleness,
+    stated_times,
+    updated_at,
+)
 from standfast.protocol.json_text import read_json
 from standfast.protocol.quality_gates import WEIGHTS, band, read_scores, weigh
 from standfast.protocol.resumption import apply, begin
@@ -24,6 +31,21 @@ from standfast.protocol.yaml_text import read_yaml
 from standfast.testing.fuzz.target import Target, answered, must, taken, text_of
 
 _TIME = "2026-01-02T03:04:05Z"
+_NEAR = b"""\
+resumption:
+  recovery_state: {current_phase: Phase 2, workflow_status: COMPLETED, last_checkpoint: [a, b]}
+  files_to_read: [{file: a.md, reason: x}, {b.md: y}, 7]
+  quality_trajectory:
+    gates_completed: [{id: QG-1, score: 93%}, QG-2]
+    gates_remaining: QG-2, QG-3
+    score_history: {QG-2: 0.8 -> 0.9, QG-3: [{score: 1}]}
+    current_gate: {id: QG-3}
+  defect_summary: {unresolved_defects: [{id: D-1, text: x}], recurring_patterns: [late]}
+  decision_log: [{decision: a, date: 2026-01-02}, {id: RD-7, what: b}, {RD-7: c}]
+  agent_summaries: [{agent: a, status: PASS, finding: b}, "c: d"]
+  compaction_events: [{at: 2026-01-02 10:00, reason: manual}, soon]
+  1: own
+"""
 _STATE = Recovery(None, 1, "build", "ACTIVE", "idle", "go on", None, _TIME)
 _EMPTY = begin(_STATE, ["PLAN.md"], ["qg-1"])
 
@@ -60,7 +82,7 @@ def _updated(data: bytes) -> None:
 
 @answered
 def _section(data: bytes) -> None:
-    document = read_yaml(data, name="ORCHESTRATION.yaml")
+    document = read_yaml(data, name="ORCHESTRATION.yaml", any_keys=True)
     whole = document.value if isinstance(document.value, dict) else {}
     section = whole.get("resumption")
     findings = validate(section, document.lines, plain=document.plain)
@@ -69,10 +91,27 @@ def _section(data: bytes) -> None:
         adopted = adopt(_EMPTY.section, section)
         must(validate(adopted.section) == [], "an edit that broke the section")
         must(adopted.left or not findings or document.plain, "adopted with findings")
-    if isinstance(section, dict) and version_of(section) is not None:
+    if version_of(section) is not None:
         made = migrate(section, Around(_TIME, "PLAN.md"))
         must(made.original == section, "the original is another")
-        must(len(validate(made.section)) <= len(findings), "worse than before")
+        must(validate(made.section) == [], "read as what is no section")
+        must(migrate(made.section, Around(_TIME, "b.md")).notes == (), "read anew each time")
+        must(bool(made.notes) or section == made.section, "changed without a word")
+
+
+def _words(data: bytes) -> None:
+    text = text_of(data)
+    share, phase, time = (
+        plain_values.share(text), plain_values.phase(text), plain_values.time(text)
+    )  # fmt: skip
+    must(share is None or 0 <= share <= 1, "a share that is none")
+    must(phase.number is None or phase.number >= 0, "a phase below none")
+    must(time is None or staleness.seconds(time) is not None, "a time that is none")
+    must("\n" not in plain_values.spoken(text), "words over several lines")
+    resumption_prose.phase_in(text)
+    resumption_prose.is_over(text)
+    ends = [0, *(each.end for each in stated_times.stated(text))]
+    must(ends == sorted(ends), "times out of their order")
 
 
 @answered
@@ -131,6 +170,19 @@ TARGETS = (
             b"resumption: {last_checkpoint: CP-006, current_state: Phase 3, next_step: [a, b]}\n",
             b"resumption:\n  files_to_read: [PLAN.md, {path: x}]\n  ephemeral_references: x\n",
             b"resumption: {recovery_state: {updated_at: 2026-01-02T03:04:05Z}, odd: 1}\n",
+            _NEAR,
+        ),
+    ),
+    Target(
+        "hurried-words",
+        "read within its bounds, or not at all",
+        _words,
+        (
+            b"Phase 3: review",
+            b"COMPLETED - all",
+            b"19 Feb 2026 2:30 pm",
+            b"0.85 -> 62%",
+            b"a: 1 # b",
         ),
     ),
     Target(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from standfast import clock
@@ -40,9 +41,20 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         root=context.place.root,
         now=clock.now_us(),
     )
+    _add_file(context, found, size.vital)
     text = brief.render(found, make_nonce(ask), size)
     print(json_line({**_as_dict(found), "text": text}) if context.json else text)
     return 0
+
+
+def _add_file(context: Context, found: Facts, most: int) -> None:
+    """What the plan's file says, where nobody has taken it over."""
+    file = context.config.orchestration_file
+    if os.path.lexists(os.path.join(context.place.root, file)):
+        from standfast.wake import plan_files
+
+        now = clock.now_us()
+        plan_files.add(found, context.journal, context.place.root, file, now=now, most=most)
 
 
 def _session(context: Context, named: str | None) -> sessions.Session:

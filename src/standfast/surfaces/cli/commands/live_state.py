@@ -54,7 +54,7 @@ def _begin(context: Context, title: str | None) -> int:
     before = _before(context, path)
     if before is not None:
         rules.begun(before, path, name, name)  # what cannot be taken is refused before all else
-    disk.make_folder(os.path.dirname(path))
+    disk.make_folders_beneath(root, os.path.relpath(path, root))
     relative = _new_folder(root, name)
     try:
         _write(path, before, os.path.basename(relative), relative)
@@ -83,7 +83,7 @@ def _before(context: Context, path: str) -> bytes | None:
 def _write(path: str, before: bytes | None, session: str, relative: str) -> None:
     plain = _TEXT.format(session=session, dir=relative).encode()
     if before is None:
-        disk.create(path, plain, mode=0o644)
+        disk.create(path, plain, mode=disk.tree_mode())
         disk.sync_folder(os.path.dirname(path))
         return
     # The session before stays where it is; so does whatever else somebody keeps there.

@@ -33,12 +33,17 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--from", dest="source", metavar="FILE", help="the whole trigger as JSON; `-` reads stdin"
     )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="migrate: show what it would do, write nothing"
+    )
     flags.configure(parser, *TRIGGERS, flags.DECIDE)
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Do it, and say what stood in the way of the file."""
     action = arguments.action
+    if arguments.dry_run and action != "migrate":
+        raise WrongUsage("--dry-run goes with `migrate`")
     if action not in {"trigger", flags.DECIDE} and arguments.words:
         raise WrongUsage(f"`{action}` takes no `{one_line(arguments.words[0], 60)}`")
     if action != "trigger":
@@ -168,10 +173,10 @@ def _validate(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _migrate(context: Context, arguments: argparse.Namespace) -> int:
-    """v1.0 to v2.0."""
+    """v1.0, or what is nearly v2.0, to v2.0."""
     from standfast.surfaces.cli import resumption_checks as checks
 
-    return checks.migrate(context, arguments.file)
+    return checks.migrate(context, arguments.file, is_dry=arguments.dry_run)
 
 
 _ACTIONS = {
