@@ -22,6 +22,7 @@ from standfast.waiting import HELP, Wait, named
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable
 
     from standfast.journal.author import Author
     from standfast.journal.store import Journal
@@ -50,8 +51,12 @@ def run(
     author: Author,
     *,
     kind: str = "command",
+    ready: Callable[[Folder], None] = lambda _: None,
 ) -> Outcome:
-    """The end of an effect: as recorded, or of the one that runs, or of the one begun now."""
+    """The end of an effect: as recorded, or of the one that runs, or of the one begun now.
+
+    *ready* is called before it is begun, by whoever begins it.
+    """
     folder = Folder(journal.folder, key(order.key))
     supervisor = None
     try:
@@ -67,7 +72,7 @@ def run(
                 _wait(folder, order, is_ours=supervisor is not None)
             elif step is Step.BEGIN:
                 _refuse_hopeless(supervisor, order.key)
-                supervisor = _begin(journal, folder, order, author, kind)
+                supervisor = _begin(journal, folder, order, author, kind, ready)
             elif step is Step.SETTLE:
                 return Outcome(None)
     finally:
@@ -108,7 +113,12 @@ def _refuse_hopeless(supervisor: subprocess.Popen[bytes] | None, name: str) -> N
 
 
 def _begin(
-    journal: Journal, folder: Folder, order: Order, author: Author, kind: str
+    journal: Journal,
+    folder: Folder,
+    order: Order,
+    author: Author,
+    kind: str,
+    ready: Callable[[Folder], None],
 ) -> subprocess.Popen[bytes] | None:
     """Journal the intent, then hand everything to a supervisor; who is not first does nothing."""
     try:
@@ -121,6 +131,7 @@ def _begin(
     try:
         if os.path.lexists(folder.at(STARTED)):
             return None  # it was begun while we came for the lock
+        ready(folder)
         told = {"key": order.key, "kind": kind, "argv": order.argv, "cwd": order.cwd}
         journal.append("effect.intended", told, author)
         folder.write_order(order)

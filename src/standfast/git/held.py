@@ -41,6 +41,13 @@ class Held(NamedTuple):
                 made.update(chunk)
         return made.hexdigest()
 
+    def is_empty(self) -> bool:
+        """Whether it is a file without a byte."""
+        try:
+            return self.link is None and os.lstat(os.path.join(self.top, self.name)).st_size == 0
+        except OSError:
+            return False
+
     def against(self, whole: Held | None) -> bool | None:
         """True: the same as another file; False: the beginning of it; None: something else."""
         if whole is None:
