@@ -10,19 +10,17 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from standfast.git import contents, mending, pushing
+from standfast.git import pushing
 from standfast.journal import identity
 from standfast.protocol import authorship, retesting
-from standfast.run import basing, before, restoring, trust, vouching
+from standfast.run import basing, restoring, trust, vouching
 from standfast.testing.faults import perform, torn_attacks, worlds
 from standfast.testing.faults.cuts import lane_scenes
 from standfast.testing.faults.cuts.lane_after import git
 from standfast.testing.faults.world import World, at, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from standfast.git import Git
+    from collections.abc import Callable, Iterator
 
 LANE = lane_scenes.LANE
 _PLANTED = "the repository says to skip the tests"
@@ -206,24 +204,7 @@ def no_copies() -> None:
 
 def torn_is_work() -> None:
     """What a power cut tore is taken for an agent's work."""
-    restoring.restore = _nothing  # type: ignore[assignment]  # a bug is planted
-
-
-def by_torn_attributes() -> None:
-    """What is put back is written by the attributes that lie there, torn as they are."""
-    mending.torn_rules = lambda _: []
-    contents.restore = _in_place
-
-
-def _in_place(git: Git, names: Iterable[str], source: str) -> None:
-    told = os.fsencode("".join(f"{name}\0" for name in names))
-    which = ("--pathspec-from-file=-", "--pathspec-file-nul")
-    git.write("restore", f"--source={source}", "--worktree", *which, stdin=told)
-
-
-def forgetful() -> None:
-    """Nobody knows what looked torn before."""
-    before.read = lambda _: mending.Torn([], [])
+    restoring.restore = _nothing
 
 
 ATTACKS: dict[str, Attack] = {
@@ -234,6 +215,6 @@ ATTACKS: dict[str, Attack] = {
     "words of a clone": Attack(words, everybody_is_user),
     "a copy": Attack(copied, no_copies),
     "a torn file": Attack(torn_attacks.torn, torn_is_work),
-    "torn attributes": Attack(torn_attacks.attributes, by_torn_attributes),
-    "emptied before": Attack(torn_attacks.undone, forgetful),
+    "torn attributes": Attack(torn_attacks.attributes, torn_attacks.by_torn_attributes),
+    "emptied before": Attack(torn_attacks.undone, torn_attacks.forgetful),
 }

@@ -10,13 +10,17 @@ import uuid
 from typing import TYPE_CHECKING
 
 from standfast import clock
+from standfast.git import contents, mending
+from standfast.run import before
 from standfast.testing.faults import perform
 from standfast.testing.faults.cuts import lane_scenes
 from standfast.testing.faults.cuts.lane_after import git
 from standfast.testing.faults.world import World, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from standfast.git import Git
 
 _LOOK_AGAIN_S = 0.01
 _LONG = b"a line of a file\n" * 1_000
@@ -108,3 +112,24 @@ def _another_boot(world: World) -> None:
             lines = [line.split("/") for line in file.read().splitlines()]
         there = ("/".join([*each[:2], str(uuid.uuid4()), *each[3:]]) for each in lines)
         write(started, "\n".join(there))
+
+
+# The bugs.
+
+
+def by_torn_attributes() -> None:
+    """What is put back is written by the attributes that lie there, torn as they are."""
+    mending.torn_rules = lambda git: []  # noqa: ARG005  # as it is called
+    contents.restore = _in_place
+
+
+def _in_place(git: Git, names: Iterable[str], source: str) -> None:
+    told = os.fsencode("".join(f"{name}\0" for name in names))
+    which = ("--pathspec-from-file=-", "--pathspec-file-nul")
+    if told:
+        git.write("restore", f"--source={source}", "--worktree", *which, stdin=told)
+
+
+def forgetful() -> None:
+    """Nobody knows what looked torn before."""
+    before.read = lambda attempt: mending.Torn([], [])  # noqa: ARG005  # as it is called
