@@ -44,7 +44,9 @@ def torn(git: Git) -> Torn:
 
 def looks_torn(git: Git) -> Torn:
     """The same in a worktree that no power cut came over, by a quick look: by its own index."""
-    top = _top(git)
+    top = os.path.realpath(git.directory)
+    if not os.path.lexists(os.path.join(top, ".git")):
+        raise GitFailed("it is not the top of a worktree", file=top)
     said = listed(git.read("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"))
     rows = [(row[:2], row[3:]) for row in said]
     others = [held.look(top, name) for marks, name in rows if marks == _NEW]
@@ -77,7 +79,10 @@ def _top(git: Git) -> str:
 
 
 def _torn(git: Git, names: Iterable[str]) -> list[str]:
-    suspects = list(_suspects(_top(git), names))
+    every = list(names)
+    suspects = list(_suspects(_top(git), every)) if every else []
+    if not suspects:
+        return []
     with fresh.checkout(git, "HEAD", [each.name for each in suspects]) as whole:
         return [each.name for each in suspects if _is_torn(git, each, held.look(whole, each.name))]
 
