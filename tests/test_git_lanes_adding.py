@@ -314,3 +314,22 @@ def test_a_worktree_of_somebodys_own_that_is_locked_without_a_word_loses_nothing
 def test_a_branch_that_git_could_misread_is_refused(made: Repo, branch: str) -> None:
     with pytest.raises(BadName):
         worktrees.add(made.door, made.lane, branch, made.head())
+
+
+@pytest.mark.req("REL-10")
+@pytest.mark.parametrize("attributes", [b"", None])
+def test_files_that_git_converted_are_its_own_though_their_attributes_are_gone(
+    made: Repo, attributes: bytes | None
+) -> None:
+    git_lanes.write(made.top, {".gitattributes": b"*.txt text eol=crlf\n", "c.txt": b"a\r\n" * 9})
+    made.git("add", ".")
+    made.git("commit", "-qm", "converted")
+    begin(made)
+    (made.lane / ".gitattributes").unlink()
+    if attributes is not None:
+        (made.lane / ".gitattributes").write_bytes(attributes)
+
+    add(made)
+
+    assert made.status(made.lane) == []
+    assert (made.lane / "c.txt").read_bytes() == b"a\r\n" * 9

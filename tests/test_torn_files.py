@@ -37,9 +37,11 @@ def cut(lane: Lane, tmp_path: Path, *, another_boot: bool) -> None:
         lane_runs.reboot(lane)
 
 
-def end_at(mark: Path, lane: Lane, *words: str) -> None:
-    """Begin the lane, and end everything once the mark is there."""
+def end_at(mark: Path, lane: Lane, *words: str, plan: str = "") -> None:
+    """Begin the lane, or a plan, and end everything once the mark is there."""
     argv = lane.argv("run", *LANE, "--task", lane.task("one"), *words)
+    if plan:
+        argv = [*lane.argv()[:-1], "run", plan, "--base", "main"]
     child = subprocess.Popen(argv, cwd=lane.repo, stderr=subprocess.DEVNULL)
     while not mark.exists():
         assert child.poll() is None

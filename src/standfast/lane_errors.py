@@ -31,6 +31,14 @@ class NotInDoubt(StandfastError):
     remedy = "See `standfast ps`."
 
 
+class PutBack(StandfastError):
+    """What a power cut tore was put back just now: a command cannot count as done before that."""
+
+    code = "SF142"
+    exit_status = 123
+    remedy = "Look whether the work is whole now, mend what is not, then give your answer again."
+
+
 class NotBegun(StandfastError):
     """A command could not be begun; nothing of it was run."""
 

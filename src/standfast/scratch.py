@@ -22,9 +22,11 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextmanager
-def folder() -> Iterator[str]:
-    """A private folder that is gone afterwards."""
-    path, lock = _made()
+def folder(top: str | None = None) -> Iterator[str]:
+    """A private folder that is gone afterwards; in *top*, or where such folders are made."""
+    if top is not None:
+        sweep(top)
+    path, lock = _made(top)
     try:
         yield path
     finally:
@@ -32,10 +34,10 @@ def folder() -> Iterator[str]:
         os.close(lock)
 
 
-def _made() -> tuple[str, int]:
+def _made(top: str | None) -> tuple[str, int]:
     """Between its making and its lock somebody may have taken it for a dead one's."""
     while True:
-        path = tempfile.mkdtemp(prefix=PREFIX)
+        path = tempfile.mkdtemp(prefix=PREFIX, dir=top)
         with suppress(FileNotFoundError):
             lock = os.open(path, _FOLDER)
             found = os.fstat(lock)
@@ -44,9 +46,9 @@ def _made() -> tuple[str, int]:
             os.close(lock)
 
 
-def sweep() -> None:
+def sweep(top: str | None = None) -> None:
     """Take away what commands that died have left."""
-    top = tempfile.gettempdir()
+    top = top or tempfile.gettempdir()
     with suppress(OSError):
         for name in os.listdir(top):
             if name.startswith(PREFIX):

@@ -23,10 +23,9 @@ _PERSON = "person"
 
 def say(journal: Journal, name: str, verdict: Verdict, author: Author) -> None:
     """Journal a person's answer; the same one twice is one."""
+    if is_open(journal, name):
+        settling.answer(journal, name, verdict, author, by=_PERSON)
     said = settling.settled(journal, key(name))
-    if said is None:
-        _refuse_known(journal, name)
-        said = settling.answer(journal, name, verdict, author, by=_PERSON)
     if said is not verdict:
         raise NotInDoubt(f"of `{name}` it was said before: {said}")
 
@@ -36,6 +35,14 @@ def close(journal: Journal, prefix: str, author: Author, *, by: str) -> None:
     for each in orphans.every(journal):
         if each.state == orphans.IN_DOUBT and each.key.startswith(prefix):
             settling.answer(journal, each.key, Verdict.DONE, author, by=by)
+
+
+def is_open(journal: Journal, name: str) -> bool:
+    """Whether an answer is due; what nobody can doubt is refused."""
+    if settling.settled(journal, key(name)) is not None:
+        return False
+    _refuse_known(journal, name)
+    return True
 
 
 def _refuse_known(journal: Journal, name: str) -> None:

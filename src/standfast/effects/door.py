@@ -23,6 +23,7 @@ from standfast.waiting import HELP, Wait, named
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable
 
     from standfast.journal.author import Author
     from standfast.journal.store import Journal
@@ -53,8 +54,12 @@ def run(
     author: Author,
     *,
     kind: str = "command",
+    ready: Callable[[Folder], None] = lambda _: None,
 ) -> Outcome:
-    """The end of an effect: as recorded, or of the one that runs, or of the one begun now."""
+    """The end of an effect: as recorded, or of the one that runs, or of the one begun now.
+
+    *ready* is called before it is begun, by whoever begins it.
+    """
     folder = Folder(journal.folder, key(order.key))
     supervisor = None
     try:
@@ -70,7 +75,7 @@ def run(
                 _wait(folder, order, is_ours=supervisor is not None)
             elif step is Step.BEGIN:
                 _refuse_hopeless(supervisor, order.key)
-                supervisor = _begin(journal, folder, order, author, kind)
+                supervisor = _begin(journal, folder, order, author, kind, ready)
             elif step is Step.SETTLE:
                 return Outcome(None)
             elif step is Step.REFUSE:
@@ -146,7 +151,12 @@ def _refuse_hopeless(supervisor: subprocess.Popen[bytes] | None, name: str) -> N
 
 
 def _begin(
-    journal: Journal, folder: Folder, order: Order, author: Author, kind: str
+    journal: Journal,
+    folder: Folder,
+    order: Order,
+    author: Author,
+    kind: str,
+    ready: Callable[[Folder], None],
 ) -> subprocess.Popen[bytes] | None:
     """Note the order, journal the intent, hand over to a supervisor; the first one alone."""
     try:
@@ -159,6 +169,7 @@ def _begin(
     try:
         if os.path.lexists(folder.at(STARTED)):
             return None  # it was begun while we came for the lock
+        ready(folder)
         folder.write_order(order)  # first: an intent without an order was robbed of it
         told = {"key": order.key, "kind": kind, "argv": order.argv, "cwd": order.cwd}
         journal.append("effect.intended", told, author)

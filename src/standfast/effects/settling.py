@@ -37,6 +37,7 @@ class Effect(NamedTuple):
     probe: Callable[[], Probe] = lambda: Probe.UNKNOWN
     repeatable: bool = False
     again: Callable[[str, str], Order] | None = None  # goes on: by the next key, in this session
+    ready: Callable[[Folder], None] = lambda _: None  # for each attempt, right before it begins
 
 
 class Done(NamedTuple):
@@ -52,7 +53,7 @@ def perform(journal: Journal, effect: Effect, author: Author) -> Done:
     while True:
         verdict = settled(journal, order.key)
         if verdict is None:
-            outcome = door.run(journal, order, author, kind=effect.kind)
+            outcome = door.run(journal, order, author, kind=effect.kind, ready=effect.ready)
             if outcome.ended is not None:
                 return Done(outcome.ended, attempt)
             verdict = _settle(journal, order, effect, author)

@@ -279,6 +279,8 @@ class Git:
 
     def _own_tree(self) -> dict[str, str]:
         """An agent may have called the repository bare: then git is told where its files are."""
+        if "GIT_WORK_TREE" in self.variables:  # ours is elsewhere, for this call
+            return {}
         top = shared.work_tree(self.directory)
         return {} if top is None else {"GIT_WORK_TREE": str(top)}
 

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 from standfast import disk, filesystems
 from standfast.errors import GitFailed
-from standfast.git import Git, begun, checked_ref, contents, held, standing
+from standfast.git import Git, begun, checked_ref, contents, fresh, held, standing
 from standfast.git.begun import Place
 from standfast.git.durable import sync_all
 from standfast.lane_errors import BranchTaken, InTheWay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from standfast.git.held import Held
 
 EXCLUDED = "/.worktrees/"
 _NOT_NEEDED = frozenset({"locked", "ORIG_HEAD", "logs"})  # of git's folder, after a power cut
@@ -142,13 +144,20 @@ def _spare_staged(place: Place, own: Path) -> None:
 
 
 def _refuse_others(door: Git, path: str) -> None:
-    """Of what is there, all must be what git wrote, or the beginning of it."""
-    for name, how in contents.differing(door).items():
-        if how == "D":
-            continue
-        found = held.look(path, name)
-        if found is None or not found.begins(door, f"HEAD:{name}"):
-            raise InTheWay(f"somebody's file is there: {name!r:.200}", file=path)
+    """Of what is there, all must be what git wrote, or the beginning of it.
+
+    The attributes by which git wrote it may not be there yet.
+    """
+    names = [name for name, how in contents.differing(door).items() if how != "D"]
+    with fresh.checkout(door, "HEAD", names) as whole:
+        for name in names:
+            found = held.look(path, name)
+            if found is None or not _begins(door, found, held.look(whole, name)):
+                raise InTheWay(f"somebody's file is there: {name!r:.200}", file=path)
+
+
+def _begins(door: Git, found: Held, whole: Held | None) -> bool:
+    return found.against(whole) is not None or found.begins(door, f"HEAD:{found.name}")
 
 
 def _finish(place: Place) -> None:

@@ -7,11 +7,12 @@ are not there. All of these can be made again. Anything else is somebody's, and 
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast import disk, filesystems, scratch
+from standfast.git import fresh
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,12 +49,35 @@ def skipped(git: Git) -> set[str]:
 
 
 def restore(git: Git, names: Iterable[str], source: str) -> None:
-    """Write these files again, and leave what is staged as it is."""
-    told = "".join(f"{name}\0" for name in names)
-    if told:
-        how = (f"--source={source}", "--worktree")
-        which = ("--pathspec-from-file=-", "--pathspec-file-nul")
-        git.write("restore", *how, *which, stdin=os.fsencode(told))
+    """Write these files again as a fresh checkout has them, each in one step.
+
+    What is staged is left as it is.
+    """
+    wanted, top = list(names), os.path.realpath(git.directory)
+    if not wanted:
+        return
+    with fresh.checkout(git, source, wanted) as whole:
+        sync_files(whole, wanted)
+        for name in wanted:
+            try:
+                _put(whole, top, name)
+            except OSError as error:
+                raise disk.disk_error(error, os.path.join(top, name)) from error
+
+
+def _put(whole: str, top: str, name: str) -> None:
+    """A file or a link takes its place; of another repository only its folder is there."""
+    path, last = os.path.join(whole, name), os.path.basename(name)
+    disk.make_folders_beneath(top, name)
+    folder = disk.open_folder_beneath(top, name)
+    try:
+        if os.path.isdir(path) and not os.path.islink(path):
+            with suppress(FileExistsError):
+                os.mkdir(last, dir_fd=folder)
+        elif os.path.lexists(path):
+            os.replace(path, last, dst_dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def sync_files(top: str, names: Iterable[str]) -> None:

@@ -41,6 +41,23 @@ class Held(NamedTuple):
                 made.update(chunk)
         return made.hexdigest()
 
+    def is_empty(self) -> bool:
+        """Whether it is a file without a byte."""
+        try:
+            return self.link is None and os.lstat(os.path.join(self.top, self.name)).st_size == 0
+        except OSError:
+            return False
+
+    def against(self, whole: Held | None) -> bool | None:
+        """True: the same as another file; False: the beginning of it; None: something else."""
+        if whole is None:
+            return None
+        with self.open() as mine, whole.open() as its:
+            while chunk := mine.read(_CHUNK):
+                if chunk != its.read(len(chunk)):
+                    return None
+            return not its.read(1)
+
     def begins(self, git: Git, spoken: str) -> bool:
         """Whether it is what a commit has at a path, all of it or only the beginning."""
         return any(each is not None for each in self._compared(git, spoken))

@@ -40,15 +40,18 @@ class Snapshot(NamedTuple):
     staged: str  # the tree of the index
 
 
-def take(git: Git, target: str, scratch: Path) -> Snapshot:
-    """Put everything that a reset to *target* could take away into the repository's objects."""
+def take(git: Git, target: str, scratch: Path, instead: Files | None = None) -> Snapshot:
+    """Put everything that a reset to *target* could take away into the repository's objects.
+
+    *instead* of some files that are there, what stood in their places before.
+    """
     top = git.directory
     index = _tracked(git)
     names = {name for name, (mode, _) in index.items() if mode != SUBMODULE}
     others = git.read("ls-files", "-z", "--others", "--exclude-standard")
     names |= {name for name in listed(others) if not name.endswith("/")}
     names |= set(_in_the_way(top, files_of(git, target)))
-    files = _hashed(git, sorted(names), scratch)
+    files = {**hashed(git, sorted(names), scratch), **(instead or {})}
     held = {**{name: at for name, at in index.items() if at[0] == SUBMODULE}, **files}
     return Snapshot(
         head=git.head(),
@@ -144,7 +147,7 @@ def _kind(path: Path) -> int | None:
 # From files to a tree.
 
 
-def _hashed(git: Git, names: Iterable[str], scratch: Path) -> Files:
+def hashed(git: Git, names: Iterable[str], scratch: Path) -> Files:
     """Hash and keep each file that is there; a link is kept as what it says."""
     modes: dict[str, str] = {}
     sources: dict[str, str] = {}

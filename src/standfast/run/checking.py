@@ -10,7 +10,7 @@ from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps
 from standfast.protocol.effects import is_killed
 from standfast.run import basing, committing
-from standfast.run.commands import check, key
+from standfast.run.commands import check
 from standfast.run.failing import Failure, failed
 from standfast.run.starting import see_to_the_dead, see_to_worktree
 from standfast.run.working import checkpoint, log, recording, step
@@ -28,7 +28,7 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
         return
     known = lane.steps.get(lane_steps.TESTS)
     if known is not None:
-        see_to_the_dead(work, lane, lane_steps.TESTS, key(work, lane_steps.TESTS, known.number))
+        see_to_the_dead(work, lane, lane_steps.TESTS, known.number)
     head = _commit(work)
     _refuse_early(work, lane)
     if not work.spec.test:

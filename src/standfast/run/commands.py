@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from standfast.protocol.lane_steps import Standing
     from standfast.run.working import Work
 
+_AGAIN = "-again"
+
 
 def begin(
     work: Work,
@@ -42,6 +44,11 @@ def begin(
 def key(work: Work, name: str, number: int) -> str:
     """What the effect of a step goes by."""
     return f"lane/{'/'.join(work.spec.names)}/{name}/{number}"
+
+
+def keys(work: Work, name: str, number: int) -> tuple[str, ...]:
+    """What the effects of one run go by: itself, and its repetition where that was killed."""
+    return key(work, name, number), key(work, f"{name}{_AGAIN}", number)
 
 
 def order(
@@ -88,7 +95,7 @@ def check(
         return ended
     log(work, f"{name}_killed", "error", cmd=line,
         notes=f"{lane_prompt.how_it_ended(line, ended)}: once more")  # fmt: skip
-    return _checked(work, f"{name}-again", number, line, said or {})
+    return _checked(work, f"{name}{_AGAIN}", number, line, said or {})
 
 
 def _checked(

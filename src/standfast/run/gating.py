@@ -19,7 +19,6 @@ from standfast.protocol.lane_steps import BEGUN, OK, REVISE, TOLD_AS, of_gate
 from standfast.protocol.quality_gates import weigh
 from standfast.run import agents, critic, parking
 from standfast.run.checking import is_new
-from standfast.run.commands import key
 from standfast.run.committing import amiss
 from standfast.run.critic import Run
 from standfast.run.failing import Failure, failed
@@ -49,7 +48,7 @@ def judge(work: Work, lane: Standing, following: Next) -> None:
         return
     parking.refuse_more(work, lane, gate)
     run = _begin(work, lane, gate)
-    see_to_the_dead(work, lane, gate.step, key(work, gate.step, run.number))
+    see_to_the_dead(work, lane, gate.step, run.number)
     ended = critic.perform(work, lane, run)
     if parking.is_put_off(work, work.standing(), gate, run.number, ended):
         return

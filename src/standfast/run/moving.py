@@ -14,6 +14,7 @@ from standfast.run.working import free_of_locks
 
 if TYPE_CHECKING:
     from standfast.git import Git
+    from standfast.git.snapshot import Files
     from standfast.run.working import Work
 
 
@@ -71,11 +72,11 @@ def _name(work: Work, tree: Git, commit: str) -> str:
     return made
 
 
-def keep(work: Work, words: str) -> str:
+def keep(work: Work, words: str, instead: Files | None = None) -> str:
     """Put all that is in the worktree under a ref of the lane's, and leave it there; gives that."""
     tree = work.tree
     with scratch.folder() as folder:
-        taken = snapshot.take(tree, "HEAD", Path(folder))
+        taken = snapshot.take(tree, "HEAD", Path(folder), instead)
     return _name(work, tree, snapshot.commit(tree, taken, words, _now_s(), []))
 
 

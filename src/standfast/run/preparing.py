@@ -19,7 +19,7 @@ from standfast.protocol.effects import is_killed
 from standfast.protocol.lane_steps import BEGUN, BLOCKED, FAILED, KILLED, OK, SETUP
 from standfast.protocol.text import printable
 from standfast.run import stock
-from standfast.run.commands import check, key
+from standfast.run.commands import check
 from standfast.run.starting import see_to_the_dead, see_to_worktree
 from standfast.run.working import checkpoint, leave, log, recording, step
 
@@ -38,7 +38,7 @@ def prepare(work: Work, lane: Standing, _next: Next) -> None:
     known = lane.steps.get(SETUP)
     if known is not None and known.state == BEGUN:
         number = known.number
-        see_to_the_dead(work, lane, SETUP, key(work, SETUP, number))
+        see_to_the_dead(work, lane, SETUP, number)
     else:
         number = stock.begin(work, ignored.listed(work.tree))
     log(work, "setup_start", cmd=work.spec.setup or None)

@@ -8,22 +8,27 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import disk
+from standfast import disk, scratch
 from standfast.effects import settling
 from standfast.effects.folder import Folder
 from standfast.errors import StandfastError
-from standfast.git import mending
+from standfast.git import mending, snapshot
 from standfast.protocol.effects import attempt_of
 from standfast.protocol.text import printable
+from standfast.run import before
 from standfast.run.moving import keep
 from standfast.run.working import log
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from standfast.git.snapshot import Files
     from standfast.run.working import Work
 
-_TORN, _RESTORED = "torn.json", "restored.json"
+_RULES, _TORN, _RESTORED = "torn-rules.json", "torn.json", "restored.json"
 _LIMIT = 1 << 28
 
 
@@ -35,10 +40,13 @@ class Told(NamedTuple):
     blank: list[str]
 
 
-def restore(work: Work, dead: Folder) -> None:
-    """See to the files of an attempt that was begun before the machine came up."""
+def restore(work: Work, dead: Folder) -> Told | None:
+    """See to the files of an attempt that was begun before the machine came up, once.
+
+    Gives what was put back by this call.
+    """
     if os.path.lexists(dead.at(_RESTORED)):
-        return  # what is there now is somebody's
+        return None  # what is there now is somebody's
     told = _read(dead.at(_TORN)) or _look(work, dead)
     mending.put_back(work.tree, told.restored)
     os.rename(dead.at(_TORN), dead.at(_RESTORED))
@@ -46,15 +54,44 @@ def restore(work: Work, dead: Folder) -> None:
     for name in told.restored:
         notes = f"{printable(name)} was torn by a power cut: as committed again; kept: {told.ref}"
         log(work, "worktree_recovery", notes=notes)
+    return told
 
 
 def _look(work: Work, dead: Folder) -> Told:
+    was = before.read(dead)
+    rules = _rules(work, dead, was.tracked)
     found = mending.torn(work.tree)
-    tracked = [name for name in found.tracked if name not in work.spare]
+    spared = {*was.tracked, *work.spare}
+    tracked = [*rules, *(name for name in found.tracked if name not in spared)]
     words = f"What a power cut left in the worktree of {'/'.join(work.spec.names)}"
-    told = Told(keep(work, words) if tracked else "", tracked, found.new)
+    new = [name for name in found.new if name not in was.new]
+    told = Told(keep(work, words, rules) if tracked else "", tracked, new)
     disk.replace(dead.at(_TORN), json.dumps(told).encode())
     return told
+
+
+def _rules(work: Work, dead: Folder, spared: Collection[str]) -> Files:
+    """What is torn of attributes and of what git ignores is put back before all else is looked at.
+
+    By torn ones a file would pass for another, and what nobody may see would be kept. What stood
+    there is written down before, for whoever comes after a death.
+    """
+    known = _read_files(dead.at(_RULES))
+    if known is None:
+        with scratch.folder() as folder:
+            names = [name for name in mending.torn_rules(work.tree) if name not in spared]
+            known = snapshot.hashed(work.tree, names, Path(folder))
+        disk.replace(dead.at(_RULES), json.dumps(known).encode())
+    mending.put_back(work.tree, known)
+    return known
+
+
+def _read_files(path: str) -> Files | None:
+    try:
+        found = json.loads(disk.read_regular(path, limit=_LIMIT))
+        return {name: (mode, blob) for name, (mode, blob) in found.items()}
+    except (OSError, StandfastError, ValueError, TypeError):
+        return None
 
 
 def told(work: Work, name: str) -> list[Told]:

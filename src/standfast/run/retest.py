@@ -17,7 +17,7 @@ from standfast.protocol.effects import is_killed
 from standfast.protocol.lane_steps import BEGUN, BLOCKED, FAILED, OK, RETEST, SETUP, Do, Next
 from standfast.protocol.retesting import ALONE, FIRST, Landing
 from standfast.run import baseline, preparing
-from standfast.run.commands import check, key
+from standfast.run.commands import check
 from standfast.run.failing import Failure, failed
 from standfast.run.pre_pr import block
 from standfast.run.starting import see_to_the_dead, see_to_worktree
@@ -91,7 +91,7 @@ def _is_ready(work: Work, lane: Standing, begun: Step) -> bool:
     """The worktree is there; before a repetition it is prepared anew, as the base may ask it."""
     if not see_to_worktree(work, lane):
         return False
-    see_to_the_dead(work, lane, RETEST, key(work, RETEST, begun.number))
+    see_to_the_dead(work, lane, RETEST, begun.number)
     if not work.spec.is_prepared or begun.facts["which"] == FIRST:
         return True
     setup = lane.steps.get(SETUP)

@@ -18,6 +18,7 @@ from standfast.protocol.lane_steps import BEGUN
 from standfast.protocol.text import printable
 from standfast.redact import redact_value
 from standfast.run import basing, restoring, stock
+from standfast.run.commands import keys
 from standfast.run.working import checkpoint, free_of_locks, log, recording
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
     from standfast.protocol.lane_spec import Spec
     from standfast.protocol.lane_steps import Next, Standing
+    from standfast.run.restoring import Told
     from standfast.run.working import Work
 
 _OTHER_NAME = "Choose another name with `--branch`."
@@ -158,21 +160,32 @@ def _last_commit(git: Git, lane: Standing) -> str | None:
     return next((sha for sha in [*commits, *named] if sha and git.resolve(sha)), None)
 
 
-def see_to_the_dead(work: Work, lane: Standing, name: str, key: str) -> None:
-    """A run that was begun and of which nothing lives: a power cut may have torn its git's work."""
-    step = lane.steps.get(name)
-    dead = _dead(work.journal, key) if step is not None and step.state == BEGUN else None
+def see_to_the_dead(work: Work, lane: Standing, name: str, number: int) -> Told | None:
+    """A run that was begun and of which nothing lives: a power cut may have torn its git's work.
+
+    Gives what was put back, if this call did that.
+    """
+    dead = dead_of(work, lane, name, number)
     if dead is None:
-        return
+        return None
     if not dead.is_of_another_boot():  # whoever was killed has torn nothing
         free_of_locks(work, work.tree)
-        return
+        return None
     torn = worktrees.put_aside(work.git, os.path.join(work.journal.folder, "torn"))
     if torn:
         _mend_refs(work, lane)
         log(work, "worktree_recovery", notes=f"{len(torn)} objects of git were torn")
     free_of_locks(work, work.tree)
-    restoring.restore(work, dead)
+    return restoring.restore(work, dead)
+
+
+def dead_of(work: Work, lane: Standing, name: str, number: int) -> Folder | None:
+    """The attempt at a run of a step that nobody saw end, if there is one."""
+    step = lane.steps.get(name)
+    if step is None or (step.state, step.number) != (BEGUN, number):
+        return None
+    found = (_dead(work.journal, key) for key in keys(work, name, number))
+    return next((each for each in found if each is not None), None)
 
 
 def _dead(journal: Journal, name: str) -> Folder | None:

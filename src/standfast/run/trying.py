@@ -36,7 +36,7 @@ def work(work: Work, lane: Standing, following: Next) -> None:
     is_lost = parking.is_begun(work, lane, task) and not was_there
     parking.refuse_more(work, lane, task)
     number = begin(work, lane, task.step, "task_start", task.name, parking.waited(lane, task))
-    see_to_the_dead(work, lane, task.step, key(work, task.step, number))
+    see_to_the_dead(work, lane, task.step, number)
     ended = _agent(work, lane, task, number)
     stood = committing.put_away(work.spec.worktree) or stood
     if parking.is_put_off(work, lane, task, number, ended):

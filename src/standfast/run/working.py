@@ -17,7 +17,7 @@ from standfast.journal.following import follow
 from standfast.lane_errors import LaneBusy, LaneEnded
 from standfast.protocol import checkpoint_fields as fields
 from standfast.protocol import lane_steps
-from standfast.run import taking
+from standfast.run import before, taking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -98,7 +98,8 @@ def recording(work: Work) -> Iterator[Writing]:
 def see_to(work: Work, effect: Effect) -> Ended | None:
     """Let an effect happen once, and wait for it; None where only a look at the world knows."""
     work.render()
-    return perform(work.journal, effect, work.author).ended
+    noting = effect._replace(ready=lambda attempt: before.note(work.tree, attempt))
+    return perform(work.journal, noting, work.author).ended
 
 
 def step(

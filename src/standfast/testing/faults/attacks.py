@@ -9,18 +9,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import sys
-import uuid
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from standfast import clock
 from standfast.effects import lineage
 from standfast.git import pushing
 from standfast.journal import at_work, identity
 from standfast.protocol import authorship, retesting
 from standfast.run import basing, restoring, trust, vouching
-from standfast.testing.faults import perform, worlds
+from standfast.testing.faults import perform, torn_attacks, worlds
 from standfast.testing.faults.cuts import lane_scenes
 from standfast.testing.faults.cuts.lane_after import git
 from standfast.testing.faults.world import World, at, write
@@ -249,58 +246,6 @@ class _Elsewhere(World):
         return os.path.join(self.root, "copy")
 
 
-def torn(world: World) -> Iterator[str]:
-    """The power fails inside an agent, and a file that it never touched is half as long."""
-    lane_scenes.fill(world)
-    with open(os.path.join(world.repo, "long"), "wb") as file:
-        file.write(_LONG)
-    lane_scenes.commit(world)
-    mark = os.path.join(world.home, "mark")
-    agent = f"test -e '{mark}' && exit 0; truncate -s {_TORN} long; touch '{mark}'; sleep 60"
-    child = os.fork()
-    if child == 0:
-        _lane(world, "--runner", agent)
-        os._exit(0)
-    while not os.path.exists(mark):
-        clock.pause(_LOOK_AGAIN_S)
-    _end_everything(world)
-    os.waitpid(child, 0)
-    _another_boot(world)
-    scene = lane_scenes.Scene("", lane_scenes.fill, ("lane", "resume", *LANE), lambda *_: iter(()))
-    yield from lane_scenes.finish(world, scene)
-    if git(world, "show", "main:long").encode() != _LONG:
-        yield "half a torn file was merged as an agent's work"
-
-
-def _end_everything(world: World) -> None:
-    """Whatever is at work here, with its supervisors; whoever waits for it ends by that."""
-    while listed := json.loads(perform.command(world, "ps", "--json").out)["effects"]:
-        pids = [pid for each in listed for pid in each["pids"]]
-        for pid in pids:
-            _kill(pid)
-        if not pids:
-            return
-
-
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # it had ended by itself
-
-
-def _another_boot(world: World) -> None:
-    """What was begun was begun before the machine came up."""
-    for name in os.listdir(os.path.join(world.folder, "effects")):
-        started = os.path.join(world.folder, "effects", name, "started")
-        if not os.path.exists(started):
-            continue
-        with open(started, encoding="utf-8") as file:
-            lines = [line.split("/") for line in file.read().splitlines()]
-        there = ("/".join([*each[:2], str(uuid.uuid4()), *each[3:]]) for each in lines)
-        write(started, "\n".join(there))
-
-
 # The bugs.
 
 
@@ -383,5 +328,7 @@ ATTACKS: dict[str, Attack] = {
     "checkpoints": Attack(checkpoints, everybody_is_user),
     "words of an agent": Attack(spoken, nobody_is_an_agent),
     "a copy": Attack(copied, no_copies),
-    "a torn file": Attack(torn, torn_is_work),
+    "a torn file": Attack(torn_attacks.torn, torn_is_work),
+    "torn attributes": Attack(torn_attacks.attributes, torn_attacks.by_torn_attributes),
+    "emptied before": Attack(torn_attacks.undone, torn_attacks.forgetful),
 }

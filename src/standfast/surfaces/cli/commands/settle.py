@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from standfast.effects import answering
 from standfast.journal.author import Author
 from standfast.protocol.effects import Verdict
-from standfast.surfaces.cli import persons, trusting
-from standfast.surfaces.cli.screen import json_line
+from standfast.run import doubts
+from standfast.surfaces.cli import persons, trusting, workers
+from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
     import argparse
@@ -35,6 +37,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     persons.refuse_agents(context)
     context.may_write()
     trusting.see_to_command(context, arguments.key, arguments.trust)
+    _look(context, arguments)
     author = Author(persons.who(context, arguments.by))
     answering.say(context.journal, arguments.key, _ANSWERS[arguments.answer], author)
     if context.json:
@@ -43,3 +46,12 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         print(f"Recorded by {author.actor}: {arguments.key}: {_ANSWERS[arguments.answer]}")
     context.heal()
     return 0
+
+
+def _look(context: Context, arguments: argparse.Namespace) -> None:
+    """Who answers is told first what a power cut has torn there."""
+    if not answering.is_open(context.journal, arguments.key):
+        return
+    worker = workers.worker(context, lambda _, words: speak(words, sys.stderr))
+    is_done = _ANSWERS[arguments.answer] is Verdict.DONE
+    doubts.look(context.journal, arguments.key, worker, is_done=is_done)

@@ -9,7 +9,8 @@ from standfast import filesystems
 from standfast.effects.folder import Folder
 from standfast.git import adding, armour, contents, durable
 from standfast.run import restoring
-from standfast.testing.faults.cuts import lane_scenes
+from standfast.testing.faults import torn_attacks
+from standfast.testing.faults.cuts import lane_scenes, torn_scenes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,4 +75,6 @@ CANARIES: dict[str, Bug] = {
     "a lane's commits are not synced": Bug(no_refs, _LANE),
     "a lane's files are not synced": Bug(no_files, _LANE),
     "a lane's checkout is not synced": Bug(no_checkout, _AGENT),
+    "put back by torn attributes": Bug(torn_attacks.by_torn_attributes, (torn_scenes.ATTRIBUTES,)),
+    "what a setup did is put back": Bug(torn_attacks.forgetful, (torn_scenes.EMPTIED,)),
 }
