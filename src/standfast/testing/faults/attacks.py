@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 LANE = lane_scenes.LANE
 _LOOK_AGAIN_S = 0.01
-_LONG = b"a line of a file\n" * 1_000
-_TORN = 4096
 _BARE = ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "PATH")
 _SAID = 2
 _PLANTED = "the repository says to skip the tests"
