@@ -131,6 +131,14 @@ def test_version_is_told_and_v2_stays_as_it_is() -> None:
     assert migrate(newer, AROUND).section == newer
 
 
+@pytest.mark.req("RES-25")
+def test_flag_that_says_nothing_goes_and_that_is_told() -> None:
+    made = migrate({"recovery_state": {"cross_session_portable": None}}, AROUND)
+
+    assert "cross_session_portable" not in made.section["recovery_state"]
+    assert [note for note in made.notes if "cross_session_portable" in str(note)]
+
+
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 ANYTHING = st.recursive(
     LEAVES,

@@ -192,15 +192,16 @@ def _optional(sources: list[_Source], notes: Notes) -> Section:
             read = plain_values.flag(value)
             if read is not None and name not in found:
                 found[name] = read
-            elif value is not None and read is None:
+            elif name in source.value and read is None:
                 notes.removed((*source.at, name), value)
     return found
 
 
 def _in_order(own: Section, made: Section, kept: Section) -> Section:
     """In the file's order, the project's own keys among them; what is new comes behind."""
+    kept = {key: each for key, each in kept.items() if key not in OPTIONAL}
     known = {**kept, **made}
     first = {key: known[key] for key in own if key in known}
     return {**first, **{key: each for key, each in made.items() if key not in first}} | {
-        key: each for key, each in kept.items() if key not in made and key not in OPTIONAL
+        key: each for key, each in kept.items() if key not in made
     }
