@@ -7,7 +7,7 @@ import pytest
 from lane_runs import LANE, WRITES, Lane, build
 from run_worlds import night
 from standfast import lane_errors
-from standfast.git import shared
+from standfast.git import shared, steering
 
 ROOT = "git update-ref refs/heads/main $(git commit-tree -m root $(git mktree < /dev/null))"
 MERGES_ITSELF = f"{WRITES}; git add .; git commit -qm mine; git update-ref refs/heads/main HEAD"
@@ -151,7 +151,7 @@ def test_keys_are_known_by_their_values_and_no_value_is_kept() -> None:
     found = shared.pairs(text)
 
     assert found == [("core.bare", "false"), ("remote.Or.igin.url", "xy"), ("core.editor", "true")]
-    assert shared.changed({"a": "1", "b": "2"}, {"b": "3", "c": "4"}) == ["a", "b", "c"]
+    assert steering.changed({"a": "1", "b": "2"}, {"b": "3", "c": "4"}) == ["a", "b", "c"]
 
 
 @pytest.mark.req("RUN-04")

@@ -337,6 +337,22 @@ class Git:
 
     # What the repository's configuration says.
 
+    def configuration(self) -> Iterator[tuple[str, str, str]]:
+        """Each setting that is not ours: its scope, key and value; `if` is a conditional include's.
+
+        Whatever is included counts: nobody has to look for files.
+        """
+        done = self._checked(self._run((*_LIST, "--show-scope"), armour.FIXED, may_lock=False))
+        fields = iter(os.fsdecode(done.stdout).split("\0"))
+        listed = []
+        for scope, origin, entry in zip(fields, fields, fields, strict=False):
+            key, _, value = entry.partition("\n")
+            if scope != "command":
+                yield scope, key, value
+                listed.append((self.directory / origin.partition(":")[2], key, value))
+        for _, key, value in self._listed_if(listed):
+            yield "if", key, value
+
     def _settings(self) -> dict[str, str]:
         listed = list(self._listed(_LIST))
         keys = {key for _, key, _ in listed}

@@ -55,6 +55,9 @@ _ACCEPTED = """
 SELECT value ->> '$.facts.base', seq FROM cells WHERE key >= ? AND key < ? AND key LIKE '%/base'
 AND value ->> '$.facts.branch' = ? ORDER BY seq DESC LIMIT 1
 """
+_SETTINGS = """
+SELECT key, value ->> '$.facts' FROM cells WHERE key >= ? AND key < ? AND key LIKE ? ORDER BY seq
+"""
 _FIRST = "SELECT min(seq) FROM cells WHERE key >= ? AND key < ?"
 ANY = "SELECT 1 FROM cells WHERE key >= 'lane:' AND key < 'lane;' LIMIT 1"
 
@@ -199,6 +202,19 @@ def known_bases(journal: Journal, spec: Spec) -> list[str]:
     merged = journal.query(_MERGED_AS, (spec.base, since))
     rows = [*begun, *merged, (accepted,)]
     return [str(row[0]) for row in rows if row[0]]
+
+
+def settings(journal: Journal, run_id: str) -> dict[tuple[str, ...], Mapping[str, str]]:
+    """What the lanes of a run have noted of the settings they share, rolled back or not."""
+    prefix = f"lane.step:{run_id}/"
+    try:
+        rows = journal.query(_SETTINGS, (prefix, f"{prefix[:-1]}0", f"%/{lane_steps.CONFIG}"))
+    except NothingFound:
+        return {}
+    return {
+        tuple(str(key).removeprefix("lane.step:").split("/")[:3]): json.loads(str(facts))
+        for key, facts in rows
+    }
 
 
 def accepted(journal: Journal, spec: Spec) -> str:

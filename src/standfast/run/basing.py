@@ -1,26 +1,22 @@
-"""The base branch as a run knows it, and the settings that all worktrees share.
+"""The base branch as a run knows it: an agent can move any branch.
 
-An agent can move any branch and change any setting of the repository. A base from which known
-commits are gone, and one that holds a lane's commits before its tests passed, need a person; what
-changed among the settings is told.
+A base from which known commits are gone, and one that holds a lane's commits before its tests
+passed, need a person.
 """
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors import StandfastError
-from standfast.git import shared
 from standfast.journal import lane_steps as told
 from standfast.protocol import checkpoints as cp
-from standfast.protocol.lane_steps import BASE, CONFIG, MERGE, OK, REBASE
-from standfast.protocol.text import a_few, printable
-from standfast.run.working import log, recording, step
+from standfast.protocol.lane_steps import BASE, MERGE, OK, REBASE
+from standfast.protocol.text import printable
+from standfast.run.working import log, recording, resume, step
 
 if TYPE_CHECKING:
-    from standfast.journal.writing import Writing
     from standfast.protocol.lane_steps import Standing
     from standfast.run.working import Work
 
@@ -59,12 +55,9 @@ def rewritten_said(work: Work, base: str, gone: str) -> str:
 
 def way_back(work: Work) -> str:
     """What helps: a person knows whether it was meant."""
-    run_id, phase, lane = work.spec.names
-    named = f"--run-id {run_id} --phase {phase} --lane {lane}"
     return (
         f"See `git reflog {printable(work.spec.base)}`. If nobody meant it, put the branch back to"
-        " where it was and resume; if you did it:"
-        f" `standfast lane resume {named} --base-rewritten`."
+        f" where it was and resume; if you did it: `{resume(work.spec)} --base-rewritten`."
     )
 
 
@@ -119,27 +112,3 @@ def accept(work: Work, base: str) -> None:
     with recording(work) as tx:
         step(work, tx, BASE, number, OK, {"base": base, "branch": work.spec.base})
     log(work, "base_accepted", notes=f"{work.spec.base} at {base[:12]}, as a person says")
-
-
-# Settings that all worktrees share.
-
-
-def note_settings(work: Work, tx: Writing) -> None:
-    """How they are when the lane begins."""
-    now = shared.digests(work.git.common_directory())
-    step(work, tx, CONFIG, 1, OK, {"keys": json.dumps(now)})
-
-
-def tell_settings(work: Work, lane: Standing) -> None:
-    """Which of them somebody has changed since, told once for each change."""
-    known = lane.steps.get(CONFIG)
-    if known is None:
-        return
-    now = shared.digests(work.git.common_directory())
-    names = a_few(shared.changed(json.loads(known.facts["keys"]), now))
-    if names == known.facts.get("changed", ""):
-        return
-    with recording(work) as tx:
-        step(work, tx, CONFIG, known.number, OK, {**known.facts, "changed": names})
-    if names:
-        log(work, "config_changed", notes=f"git's shared settings were changed: {names}")

@@ -17,7 +17,7 @@ from standfast.protocol.effects import attempt_of
 from standfast.protocol.lane_steps import BEGUN
 from standfast.protocol.text import printable
 from standfast.redact import redact_value
-from standfast.run import basing, restoring, stock
+from standfast.run import basing, restoring, settings, stock
 from standfast.run.working import checkpoint, free_of_locks, log, recording
 
 if TYPE_CHECKING:
@@ -97,9 +97,10 @@ def start(work: Work, lane: Standing, _next: Next) -> None:
     base = str(lane.marks[cp.BEFORE].record["base_sha"])
     make_room(work)
     worktrees.add(work.git, spec.worktree, spec.branch, base)
+    seen = settings.look(work)
     with recording(work) as tx:
         checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, head_sha=base)
-        basing.note_settings(work, tx)
+        settings.note(work, tx, seen)
     log(work, "lane_start", notes=f"{spec.branch} at {base[:12]}, from {spec.base}")
 
 

@@ -17,7 +17,7 @@ from standfast import clock
 from standfast.git import pushing
 from standfast.journal import identity
 from standfast.protocol import authorship, retesting
-from standfast.run import basing, restoring, trust, vouching
+from standfast.run import basing, restoring, settings, trust, vouching
 from standfast.testing.faults import perform, worlds
 from standfast.testing.faults.cuts import lane_scenes
 from standfast.testing.faults.cuts.lane_after import git
@@ -113,6 +113,18 @@ def rewritten(world: World) -> Iterator[str]:
         yield "wrong a lane landed on a base that an agent had rewritten"
     if base[:12] not in done.err:
         yield f"lost nobody is told where the base was: {done.err[-200:]}"
+
+
+def steered(world: World) -> Iterator[str]:
+    """An agent tells git to take both sides of a conflict, and another lane meets one."""
+    lane_scenes.fill(world)
+    os.environ["MAIN"] = world.repo
+    write(os.path.join(world.repo, "both"), "x = 1\n")
+    lane_scenes.commit(world)
+    theirs = 'echo \'x = 3\' > "$MAIN/both"; git -C "$MAIN" commit -qam other'
+    _lane(world, "--runner", f"git config merge.default union; echo 'x = 2' > both; {theirs}")
+    if git(world, "show", "main:both").count("\n") != 1:
+        yield "wrong both sides of a conflict were merged, as an agent told git"
 
 
 def words(world: World) -> Iterator[str]:
@@ -251,6 +263,11 @@ def any_base() -> None:
     basing.rewritten = _nothing
 
 
+def any_settings() -> None:
+    """Whatever steers git is taken as it is."""
+    settings.steered = _nothing
+
+
 def everybody_is_user() -> None:
     """Whatever stands in a file that people edit was written by the user."""
     authorship.author = lambda *_: "user"
@@ -271,6 +288,7 @@ ATTACKS: dict[str, Attack] = {
     "a hook of a remote": Attack(pushed, pushed_anywhere),
     "green alone": Attack(together, landed_untested),
     "a base rewritten": Attack(rewritten, any_base),
+    "settings that steer": Attack(steered, any_settings),
     "words of a clone": Attack(words, everybody_is_user),
     "a copy": Attack(copied, no_copies),
     "a torn file": Attack(torn, torn_is_work),

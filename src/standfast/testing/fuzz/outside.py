@@ -11,7 +11,7 @@ from standfast import config, filesystems
 from standfast.clients.claude import chosen
 from standfast.errors import BadConfig
 from standfast.files import drafts, status_md
-from standfast.git import armour, checked_ref, entries, pushing, shared, worktrees
+from standfast.git import armour, checked_ref, entries, pushing, shared, steering, worktrees
 from standfast.git.saying import failure
 from standfast.journal.reading import Decision
 from standfast.process import Finished, identity, workers
@@ -37,9 +37,11 @@ def _settings_file(data: bytes) -> None:
 def _shared_settings(data: bytes) -> None:
     at = folder("shared")
     at.put("config", data)
-    found = shared.digests(Path(at.path))
-    must({*found} == {key for key, _ in shared.pairs(text_of(data))}, "another key")
-    must(shared.changed(found, found) == [], "changed by nobody")
+    must(not shared.is_called_bare(Path(at.path)), "a folder that is no repository is bare")
+    for key, _ in shared.pairs(text_of(data)):
+        must(key == key.strip() and "." in key, "a key without a section")
+        must(steering.changed({key: "x"}, {key: "x"}) == [], "changed by nobody")
+        must(steering.steers(key) in (True, False), "a key that is not judged")
 
 
 @answered
