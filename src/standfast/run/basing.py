@@ -1,27 +1,29 @@
 """The base branch as a run knows it: an agent can move any branch.
 
-A base from which known commits are gone, and one that holds a lane's commits before its tests
-passed, need a person.
+A base from which known commits are gone, one that holds a lane's work before its tests passed, and
+one that was moved by nobody who is known need a person.
 """
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from standfast import disk
 from standfast.errors import StandfastError
+from standfast.git import moves, replay
 from standfast.journal import lane_steps as told
 from standfast.protocol import checkpoints as cp
-from standfast.protocol.lane_steps import BASE, MERGE, OK, REBASE
+from standfast.protocol.lane_steps import BASE, OK, REBASE
 from standfast.protocol.text import printable
 from standfast.run.working import log, recording, resume, step
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from standfast.protocol.lane_steps import Standing
     from standfast.run.working import Work
 
 _MOST_COMMITS = 10_000
-_LOG_LIMIT = 16 << 20
 # What a lane's HEAD does without making a commit of its own.
 _MOVES = ("reset", "checkout", "branch", "clone")
 _STEPS = ("(start)", "(finish)")  # of a rebase, by whatever name: `pull --rebase . main (start)`
@@ -61,44 +63,70 @@ def way_back(work: Work) -> str:
     )
 
 
-def early(work: Work, lane: Standing) -> str | None:
-    """What is wrong where the base holds commits of a lane whose tests have not passed."""
-    first = str(lane.marks[cp.BEFORE].record.get("base_sha") or "")
-    base = work.git.resolve(f"refs/heads/{work.spec.base}")
-    if base is None or not first or base == first:
-        return None
-    ours = lane.steps[MERGE].facts.get("new", "") if MERGE in lane.steps else ""
-    well = (first, told.accepted(work.journal, work.spec), ours)
-    known = [f"^{each}" for each in well if each]
-    most = f"--max-count={_MOST_COMMITS}"
-    try:
-        new = work.git.read("rev-list", most, base, *known).decode().split()
-    except StandfastError:
-        return None  # a known commit is gone: that is told when it lands
-    own = _own(work, lane)
-    mine = [each for each in new if each in own]
-    if not mine:
+def strange(work: Work, base: str, first: Collection[str]) -> str | None:
+    """What is wrong where the base got from *first* to where it is by nobody who is known.
+
+    Known are merges of ours, a person's word, and whoever works in a checkout that is no lane's.
+    """
+    well = {*first, *told.moved_to(work.journal, work.spec)}
+    lanes = {os.path.realpath(each.worktree) for each in told.every(work.journal)}
+    if base in well or moves.leads_from(work.git, work.spec.base, base, well, lanes):
         return None
     return (
-        f"{printable(work.spec.base)} holds {mine[0][:12]} of this lane, whose tests have not"
-        " passed: it was not merged by Standfast"
+        f"{printable(work.spec.base)} was moved to {base[:12]} by no merge of Standfast, nor in a"
+        " checkout that is no lane's"
     )
+
+
+def moved(work: Work, lane: Standing, base: str) -> str | None:
+    """The same, since this lane began."""
+    return strange(work, base, {_first(lane)}) if _first(lane) else None
+
+
+def _first(lane: Standing) -> str:
+    return str(lane.marks[cp.BEFORE].record.get("base_sha") or "")
+
+
+def early(work: Work, lane: Standing) -> str | None:
+    """What is wrong where the base holds work of a lane whose tests have not passed."""
+    base, first = work.git.resolve(f"refs/heads/{work.spec.base}"), _first(lane)
+    if base is None or not first or base == first:
+        return None
+    well = {first, *told.moved_to(work.journal, work.spec)}
+    found = _own_in(work, lane, base, well)
+    if found is not None:
+        return (
+            f"{printable(work.spec.base)} holds {found[:12]} of this lane, whose tests have not"
+            " passed: it was not merged by Standfast"
+        )
+    gone = rewritten(work, base, known(work))
+    return moved(work, lane, base) if gone is None else rewritten_said(work, base, gone)
+
+
+def _own_in(work: Work, lane: Standing, base: str, well: Collection[str]) -> str | None:
+    """A commit of the lane that is in the base: its last one, whatever made it, or one it made."""
+    known = [f"^{each}" for each in well if work.git.resolve(each)]
+    most = f"--max-count={_MOST_COMMITS}"
+    new = work.git.read("rev-list", most, base, *known).decode().split()
+    own = {str(work.tree.head()), *_own(work, lane)}
+    mine = next((each for each in new if each in own), None)
+    if mine is not None or base in well or not new:
+        return mine
+    tip = str(work.tree.head())
+    is_all = not _is_in(work, tip, well) and replay.holds(work.git, base, tip)
+    return tip if is_all else None
+
+
+def _is_in(work: Work, tip: str, well: Collection[str]) -> bool:
+    """Whether a lane has made nothing beyond what was known."""
+    return any(_holds(work, each, tip) for each in well)
 
 
 def _own(work: Work, lane: Standing) -> set[str]:
     """The commits that were made in the lane's worktree, as its own log of HEAD tells."""
     rebased = lane.steps[REBASE].facts.get("to", "") if REBASE in lane.steps else ""
-    path = work.tree.git_directory() / "logs" / "HEAD"
-    try:
-        text = disk.read_regular(str(path), limit=_LOG_LIMIT).decode("utf-8", "replace")
-    except (OSError, StandfastError):
-        return {rebased, str(work.tree.head())}
-    made = {rebased}
-    for line in text.splitlines():
-        ids, _, words = line.partition("\t")
-        if not _is_move(words):
-            made |= set(ids.split(" ")[1:2])
-    return made
+    log = moves.logged(work.tree.git_directory() / "logs" / "HEAD")
+    return {rebased, *(move.new for move in log if not _is_move(move.words))}
 
 
 def _is_move(words: str) -> bool:

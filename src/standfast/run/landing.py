@@ -7,7 +7,7 @@ tell apart, and what somebody merged meanwhile is found, not repeated.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from standfast.git import advancing, branches, replay, worktrees
 from standfast.journal import lane_steps as told
@@ -93,8 +93,10 @@ def _bring_up_to_date(work: Work, lane: Standing) -> tuple[str, str] | None:
     _refuse_steered(work, now)
     gone = basing.rewritten(work, base, known)
     if gone is not None:
-        why = basing.rewritten_said(work, base, gone)
-        block(work, now, why, event="lane_blocked", remedy=basing.way_back(work))
+        _refuse_base(work, now, basing.rewritten_said(work, base, gone))
+    strange = basing.moved(work, lane, base)
+    if strange is not None:
+        _refuse_base(work, now, strange)
     if replay.holds(git, base, now):
         complete(work, now, f"{spec.base} has all of it already")
         return None
@@ -114,6 +116,10 @@ def _bring_up_to_date(work: Work, lane: Standing) -> tuple[str, str] | None:
     if not lane.is_at(cp.PRE_PR, cp.READY):
         log(work, "lane_ready_to_merge", notes=f"{made.tip[:12]} on {spec.base} {base[:12]}")
     return base, made.tip
+
+
+def _refuse_base(work: Work, head: str, why: str) -> NoReturn:
+    block(work, head, why, event="lane_blocked", remedy=basing.way_back(work))
 
 
 def _refuse_steered(work: Work, head: str) -> None:

@@ -38,11 +38,15 @@ def prepare(work: Work, _lane: Standing, _next: Next) -> None:
     spec = work.spec
     known = told.find(work.journal, spec.names) is not None
     bases = basing.known(work) if known else []
+    began = told.beginnings(work.journal, spec) if known else set()
     heads = branches.heads(work.git, spec.base, *branches.around(spec.branch))
     base = heads.get(spec.base) or base_commit(work.git, spec.base)
     gone = basing.rewritten(work, base, bases)
     if gone is not None:
         raise LaneBlocked(basing.rewritten_said(work, base, gone), remedy=basing.way_back(work))
+    strange = basing.strange(work, base, began) if began else None
+    if strange is not None:
+        raise LaneBlocked(strange, remedy=basing.way_back(work))
     if not known:
         _refuse_secrets(spec)
     if not (known and told.last_seq(work.journal, spec.names)):  # a plan's lane is known from afar
