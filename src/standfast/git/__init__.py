@@ -43,10 +43,13 @@ class Git:
     """The repository around *directory*; paths given to its methods are relative to that.
 
     Where its git directories are is asked once: a door is made for each thing that is to be done.
+    One that is tied is at the top of a worktree: where that is none any more, no repository that
+    lies around it is taken for it.
     """
 
     directory: Path
     program: str = "git"
+    is_tied: bool = False
     timeout_s: float | None = None  # no call takes longer, nor than its verb may
     variables: Mapping[str, str] = field(default_factory=dict, compare=False)  # of armour.GIVEN
     _homes: list[Path] = field(default_factory=list, init=False, repr=False, compare=False)
@@ -56,6 +59,7 @@ class Git:
         return Git(
             directory=Path(directory),
             program=self.program,
+            is_tied=self.is_tied,
             timeout_s=self.timeout_s,
             variables=variables,
         )
@@ -286,7 +290,8 @@ class Git:
             (self.program, *argv),
             cwd=self.directory,
             env=armour.surroundings(os.environ, settings, self.variables, may_lock=may_lock)
-            | self._own_tree(),
+            | self._own_tree()
+            | self._ceiling(),
             stdin=stdin,
             timeout_s=min(verbs.patience_s(verb), self.timeout_s or math.inf),
             output_limit=verbs.output_limit(verb),
@@ -307,6 +312,11 @@ class Git:
         """An agent may have called the repository bare: then git is told where its files are."""
         top = shared.work_tree(self.directory)
         return {} if top is None else {"GIT_WORK_TREE": str(top)}
+
+    def _ceiling(self) -> dict[str, str]:
+        """Above this git does not look for a repository."""
+        above = os.path.dirname(os.path.realpath(self.directory))
+        return {"GIT_CEILING_DIRECTORIES": above} if self.is_tied else {}
 
     def _checked(self, done: process.Finished) -> process.Finished:
         if done.status != 0:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import LaneBlocked
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps
 from standfast.protocol.effects import is_killed
+from standfast.protocol.text import printable
 from standfast.run import basing, committing
 from standfast.run.commands import check, key
 from standfast.run.failing import Failure, failed
@@ -116,18 +117,29 @@ def is_new(work: Work, lane: Standing) -> bool:
         return False
     number = told.last_number(work.journal, work.spec, lane_steps.TESTS) + 1
     by_tests, is_again = lane_steps.left_by_tests(lane, now)
+    rounds = lane_steps.rounds_of(lane.steps.get(lane_steps.TESTS)) + 1
+    is_last = rounds > lane_steps.MOST_ROUNDS
     facts = {lane_steps.ONCE_MORE: "yes"} if by_tests and not is_again else {}
+    facts |= {} if is_last else {lane_steps.ROUNDS: str(rounds)}
     with recording(work) as tx:
         step(work, tx, lane_steps.TESTS, number, lane_steps.BEGUN, facts)
     if by_tests and is_again:
-        raise LaneBlocked(
-            f"{'/'.join(work.spec.names)}: something was committed under its tests, twice in turn:"
-            f" {now[:12]} has not been tested",
-            file=work.spec.worktree,
-            remedy="Have the tests commit nothing, then resume the lane.",
-        )
+        why = f"twice in turn: {now[:12]} has not been tested"
+        _refuse_new(work, f"something was committed under its tests, {why}",
+                    "Have the tests commit nothing")  # fmt: skip
+    if is_last:
+        _refuse_new(work, f"somebody committed after its tests {rounds} times in turn",
+                    "See to it that nobody does")  # fmt: skip
     log(work, "test_start", notes="somebody changed the lane after its tests")
     return True
+
+
+def _refuse_new(work: Work, why: str, remedy: str) -> NoReturn:
+    raise LaneBlocked(
+        f"{'/'.join(work.spec.names)}: {why}",
+        file=work.spec.worktree,
+        remedy=f"{remedy}, then resume the lane.",
+    )
 
 
 def tip(work: Work, lane: Standing) -> str:
@@ -136,4 +148,7 @@ def tip(work: Work, lane: Standing) -> str:
     if found is None:
         see_to_worktree(work, lane)
         found = work.git.resolve(f"refs/heads/{work.spec.branch}")
-    return str(found)
+    if found is None:
+        why = f"its branch {printable(work.spec.branch)} is gone, and cannot be made again"
+        raise LaneBlocked(f"{'/'.join(work.spec.names)}: {why}", file=work.root)
+    return found
