@@ -87,13 +87,18 @@ def _first(lane: Standing) -> str:
     return str(lane.marks[cp.BEFORE].record.get("base_sha") or "")
 
 
-def early(work: Work, lane: Standing) -> str | None:
-    """What is wrong where the base holds work of a lane whose tests have not passed."""
+def early(work: Work, lane: Standing, *, is_green: bool) -> str | None:
+    """What is wrong where the base holds work of a lane whose tests have not passed.
+
+    Once they are green, the same changes may be there in another commit: somebody squashed them.
+    """
     base, first = work.git.resolve(f"refs/heads/{work.spec.base}"), _first(lane)
     if base is None or not first or base == first:
         return None
     well = {first, *told.moved_to(work.journal, work.spec)}
     found = _own_in(work, lane, base, well)
+    if found is None and base not in well and not is_green:
+        found = _all_in(work, base, well)
     if found is not None:
         return (
             f"{printable(work.spec.base)} holds {found[:12]} of this lane, whose tests have not"
@@ -109,9 +114,11 @@ def _own_in(work: Work, lane: Standing, base: str, well: Collection[str]) -> str
     most = f"--max-count={_MOST_COMMITS}"
     new = work.git.read("rev-list", most, base, *known).decode().split()
     own = {str(work.tree.head()), *_own(work, lane)}
-    mine = next((each for each in new if each in own), None)
-    if mine is not None or base in well or not new:
-        return mine
+    return next((each for each in new if each in own), None)
+
+
+def _all_in(work: Work, base: str, well: Collection[str]) -> str | None:
+    """The last commit of a lane, if the base has all that it changed."""
     tip = str(work.tree.head())
     is_all = not _is_in(work, tip, well) and replay.holds(work.git, base, tip)
     return tip if is_all else None

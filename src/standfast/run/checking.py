@@ -31,7 +31,7 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
     if known is not None:
         see_to_the_dead(work, lane, lane_steps.TESTS, key(work, lane_steps.TESTS, known.number))
     head = _commit(work)
-    _refuse_early(work, lane)
+    _refuse_early(work, lane, is_green=False)
     if not work.spec.test:
         with recording(work) as tx:
             checkpoint(work, tx, cp.TESTED, cp.COMPLETE, head_sha=head, notes="no tests were asked")
@@ -39,11 +39,12 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
     number, head = _begin(work, lane, head)
     ended = check(work, lane_steps.TESTS, number, work.spec.test, {"STANDFAST_HEAD": head})
     if ended is None or ended.is_ok:
-        _refuse_early(work, lane)
+        _refuse_early(work, lane, is_green=True)
         _passed(work, lane, number, head)
     elif is_killed(ended):
         _killed(work, number, head, lane_prompt.how_it_ended(work.spec.test, ended))
     else:
+        _refuse_early(work, lane, is_green=False)
         _failed(work, lane, number, head, ended)
 
 
@@ -54,9 +55,9 @@ def _commit(work: Work) -> str:
     return committing.commit(work, lane_prompt.title(spec, spec.tasks[-1]))
 
 
-def _refuse_early(work: Work, lane: Standing) -> None:
+def _refuse_early(work: Work, lane: Standing, *, is_green: bool) -> None:
     """What is in the base before it was tested came there by no merge of ours."""
-    why = basing.early(work, lane)
+    why = basing.early(work, lane, is_green=is_green)
     if why is not None:
         log(work, "lane_blocked", "blocked", notes=why)
         raise LaneBlocked(f"{'/'.join(work.spec.names)}: {why}", remedy=basing.way_back(work))
