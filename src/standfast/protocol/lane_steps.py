@@ -172,8 +172,13 @@ def flaky(lane: Standing) -> str:
 
 
 def _changed(lane: Standing) -> str:
-    keys = lane.steps[CONFIG].facts.get("changed", "") if CONFIG in lane.steps else ""
-    return f"git's shared settings were changed meanwhile: {keys}" if keys else ""
+    said = lane.steps[CONFIG].facts if CONFIG in lane.steps else {}
+    keys, ignored = said.get("changed", ""), said.get("ignored", "")
+    words = (
+        f"git's shared settings were changed meanwhile: {keys}" if keys else "",
+        f"by these git ignores {ignored}" if ignored else "",
+    )
+    return "; ".join(filter(None, words))
 
 
 def outside_said(names: str) -> str:

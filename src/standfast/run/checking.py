@@ -10,7 +10,7 @@ from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps
 from standfast.protocol.effects import is_killed
 from standfast.protocol.text import printable
-from standfast.run import basing, committing
+from standfast.run import basing, committing, hiding
 from standfast.run.commands import check, key
 from standfast.run.failing import Failure, failed
 from standfast.run.starting import see_to_the_dead, see_to_worktree
@@ -30,7 +30,7 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
     known = lane.steps.get(lane_steps.TESTS)
     if known is not None:
         see_to_the_dead(work, lane, lane_steps.TESTS, key(work, lane_steps.TESTS, known.number))
-    head = _commit(work)
+    head = _commit(work, lane)
     _refuse_early(work, lane, is_green=False)
     if not work.spec.test:
         with recording(work) as tx:
@@ -48,10 +48,13 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
         _failed(work, lane, number, head, ended)
 
 
-def _commit(work: Work) -> str:
+def _commit(work: Work, lane: Standing) -> str:
     spec, strays = work.spec, committing.amiss(work)
     if strays is not None:  # a person's work on another branch, or a merge that is not finished
         raise LaneBlocked(f"{'/'.join(spec.names)}: {strays}", file=spec.worktree)
+    if spec.test:
+        hiding.uncover(work, lane)
+        hiding.tell_ignored(work)
     return committing.commit(work, lane_prompt.title(spec, spec.tasks[-1]))
 
 
