@@ -140,7 +140,7 @@ def test_checkout_that_an_agent_took_to_another_branch_is_told(lane: Lane) -> No
     done = lane.run(f"{WRITES}; {MAIN}; git checkout -q -b elsewhere", "--base", "main")
 
     assert done.returncode == 0, done.stderr
-    assert "changed: HEAD" in done.stderr
+    assert "changed: HEAD of the main checkout" in done.stderr
     assert lane.show("main", "made.txt") == "one"
 
 
@@ -163,8 +163,8 @@ def test_files_of_a_checkout_are_held_against_what_should_be_there(lane: Lane, f
 def test_keys_are_judged_by_what_git_does_with_them() -> None:
     steering_keys = ("core.autocrlf", "merge.renormalize", "extensions.x", "diff.renames",
                      "includeif.gitdir:x.path", "info/attributes", "what.ever")  # fmt: skip
-    idle = ("core.hookspath", "merge.x.driver", "diff.x.textconv", "alias.x", "user.name", "HEAD",
-            "info/exclude", "remote.Or.igin.url", "core.excludesfile")  # fmt: skip
+    idle = ("core.hookspath", "merge.x.driver", "diff.x.textconv", "alias.x", "user.name",
+            steering.HEAD, "info/exclude", "remote.Or.igin.url", "core.excludesfile")  # fmt: skip
 
     assert [each for each in steering_keys if not steering.steers(each)] == []
     assert [each for each in idle if steering.steers(each)] == []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from standfast.git import Git
 
-HEAD, EXCLUDE = "HEAD", "info/exclude"
+HEAD, EXCLUDE = "HEAD of the main checkout", "info/exclude"
 EXCLUDES = "core.excludesfile"
 _ATTRIBUTES = "core.attributesfile"
 _LIMIT = 1 << 20
@@ -99,11 +99,13 @@ def _of_user(name: str) -> str:
 def _refs(git: Git, base: str) -> dict[str, bytes]:
     """Where the base leads if it is no branch of its own, and what the main checkout has."""
     ref = f"refs/heads/{base}"
-    said = {name: standing.read_line(git.common_directory() / name) or "" for name in (ref, HEAD)}
+    files = {ref: git.common_directory() / ref, HEAD: git.common_directory() / "HEAD"}
+    said = {name: standing.read_line(file) or "" for name, file in files.items()}
     if os.path.lexists(git.common_directory() / "reftable"):
         said[ref] = f"{_LEADS}{git.symbolic(ref) or ''}"
-    return {name: os.fsencode(each) if each.startswith(_LEADS) else b""
-            for name, each in said.items()}  # fmt: skip
+    return {
+        name: os.fsencode(each) if each.startswith(_LEADS) else b"" for name, each in said.items()
+    }
 
 
 def _text(path: Path) -> bytes:
