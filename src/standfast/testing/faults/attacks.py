@@ -260,7 +260,7 @@ def landed_untested() -> None:
 
 def any_base() -> None:
     """The base is taken as it is."""
-    basing.rewritten = _nothing
+    basing.rewritten = basing.strange = _nothing
 
 
 def any_settings() -> None:
