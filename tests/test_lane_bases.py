@@ -7,7 +7,7 @@ import pytest
 from lane_runs import LANE, WRITES, Lane, build
 from run_worlds import night
 from standfast import lane_errors
-from standfast.git import shared
+from standfast.git import shared, steering
 
 ROOT = "git update-ref refs/heads/main $(git commit-tree -m root $(git mktree < /dev/null))"
 MERGES_ITSELF = f"{WRITES}; git add .; git commit -qm mine; git update-ref refs/heads/main HEAD"
@@ -18,6 +18,12 @@ def lane(world: Path, tmp_path: Path) -> Lane:
     made = build(tmp_path)
     made.git("checkout", "-q", "--detach")  # so that moving main leaves no files behind
     return made
+
+
+def _others(lane: Lane) -> str:
+    """Somebody commits to the base in a checkout of theirs."""
+    git = f"git -C {lane.repo}"
+    return f"{git} checkout -q main; {git} commit -q --allow-empty -m other; {git} checkout -q -"
 
 
 def run(lane: Lane, runner: str, *more: str) -> tuple[int, str]:
@@ -73,12 +79,7 @@ def test_agent_that_merges_itself_before_its_tests_needs_a_person(
 
 
 def test_agent_that_brings_its_lane_up_to_date_by_itself_is_let_alone(lane: Lane) -> None:
-    moves = (
-        "new=$(git commit-tree -p main -m other $(git write-tree));"
-        " git update-ref refs/heads/main $new; git merge -q main"
-    )
-
-    status, said = run(lane, f"{moves}; {WRITES}")
+    status, said = run(lane, f"{_others(lane)}; git merge -q main; {WRITES}")
 
     assert status == 0, said
     assert lane.show("main", "made.txt") == "one"
@@ -151,16 +152,82 @@ def test_keys_are_known_by_their_values_and_no_value_is_kept() -> None:
     found = shared.pairs(text)
 
     assert found == [("core.bare", "false"), ("remote.Or.igin.url", "xy"), ("core.editor", "true")]
-    assert shared.changed({"a": "1", "b": "2"}, {"b": "3", "c": "4"}) == ["a", "b", "c"]
+    assert steering.changed({"a": "1", "b": "2"}, {"b": "3", "c": "4"}) == ["a", "b", "c"]
 
 
 @pytest.mark.req("RUN-04")
 @pytest.mark.parametrize("how", ["pull -q --rebase . main", "rebase -q main", "merge -q main"])
 def test_agent_that_brings_itself_up_to_date_has_not_merged_itself(lane: Lane, how: str) -> None:
-    others = "git commit-tree -p main -m other main^{tree}"
     own = f"{WRITES}; git add .; git commit -qm mine"
 
-    status, said = run(lane, f"git update-ref refs/heads/main $({others}); {own}; git {how}")
+    status, said = run(lane, f"{_others(lane)}; {own}; git {how}")
+
+    assert status == 0, said
+    assert lane.show("main", "made.txt") == "one"
+
+
+BY_TREE = (
+    "c=$(git commit-tree $(git write-tree) -p HEAD -m own); git reset -q --hard $c;"
+    " git update-ref refs/heads/main $c"
+)
+NO_LOG = (
+    "git config core.logAllRefUpdates false; rm -f $(git rev-parse --git-dir)/logs/HEAD;"
+    " git commit -qm own; git update-ref refs/heads/main HEAD; git rm -q made.txt; echo m > m;"
+    " git add m; git commit -qm own2"
+)
+PICKED = "git commit -qm own; git -C {repo} cherry-pick lane/P1/SL-1; git commit -q --amend -m own2"
+MERGED = "git commit -qm own; git -C {repo} merge -q lane/P1/SL-1"
+
+
+@pytest.mark.req("RUN-04")
+@pytest.mark.parametrize("how", [BY_TREE, NO_LOG, PICKED, MERGED, f"{NO_LOG}; git reset -q HEAD~2"])
+def test_base_that_got_untested_work_by_whatever_way_needs_a_person(
+    world: Path, tmp_path: Path, how: str
+) -> None:
+    lane = build(tmp_path)
+
+    agent = f"{WRITES}; git add .; {how.format(repo=lane.repo)}"
+    status, said = run(lane, agent, "--test", "test ! -e made.txt")
+
+    assert status == lane_errors.LaneBlocked.exit_status, said
+    assert lane.show("main", "made.txt") == "one"
+    assert "main holds" in said or "main was moved to" in said
+    assert "--base-rewritten" in said
+
+
+@pytest.mark.req("RUN-04")
+def test_base_that_an_agent_moved_is_no_beginning_for_the_next_lane(tmp_path: Path) -> None:
+    team = night(tmp_path)
+    first = team.git("rev-parse", "main")
+    team.agent(f"""case $STANDFAST_LANE in e) ;;
+a) echo x > x; git add x; {BY_TREE}; exit 1;;
+*) until test $(git rev-parse main) != {first}; do sleep 0.02; done; exit 1;; esac""")
+    lanes = ", ".join(f"{name}: Do {name}." for name in "abcde")  # four of them at once
+
+    done = team.call("run", team.plan(f"lanes: {{{lanes}}}\n"))
+
+    assert done.returncode != 0
+    assert "main was moved to" in done.stdout
+    assert team.git("branch", "--list", "*e") == ""
+
+
+@pytest.mark.req("RUN-04")
+@pytest.mark.parametrize("how", ["commit", "pull", "pull --rebase", "fetch"])
+def test_base_that_its_user_moved_is_landed_on(world: Path, tmp_path: Path, how: str) -> None:
+    lane, other = build(tmp_path), tmp_path / "other"
+    lane.git("clone", "-q", str(lane.repo), str(other))
+    lane.git("remote", "add", "origin", str(other))
+    lane.git("commit", "-q", "--allow-empty", "-m", "theirs", cwd=other)
+    git = f"git -C {lane.repo}"
+    mine = f"{git} commit -q --allow-empty -m mine"
+    does = {
+        "commit": mine,
+        "pull": f"{git} pull -q origin main",
+        "pull --rebase": f"{mine}; {git} pull -q --rebase origin main",
+        "fetch": f"{git} checkout -q --detach; {git} fetch -q origin main:main",
+    }
+
+    status, said = run(lane, f"{WRITES}; {does[how]}")
 
     assert status == 0, said
     assert lane.show("main", "made.txt") == "one"

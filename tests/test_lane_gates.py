@@ -278,3 +278,22 @@ def test_critic_is_told_what_to_judge_by_what_and_where_to_write_it() -> None:
     assert "Write your complete findings to: /o/s.md" in told
     assert "did not count: no block" in told
     assert gate_scores.EXAMPLE in told
+
+
+@pytest.mark.req("RUN-04")
+def test_lane_to_which_somebody_commits_after_each_test_needs_a_person(
+    lane: Lane, ledger: Path
+) -> None:
+    def tell(_tx: object, _gate: Gate, known: str, _given: dict[str, Decimal]) -> str:
+        assert len(ran(ledger)) < 30, "for ever"
+        lane.git("commit", "-q", "--allow-empty", "-m", "more", cwd=lane.tree)
+        return known
+
+    wanted = gated(lane, *[scores("0.95")] * 12)
+
+    with pytest.raises(LaneBlocked, match="committed after its tests 6 times in turn"):
+        library.take_on(lane, wanted, gated=tell)
+
+    assert ran(ledger).count("tests") == 6
+    library.take_on(lane, wanted)
+    assert lane.show("main", "made.txt") == "more"

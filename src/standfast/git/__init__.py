@@ -45,10 +45,13 @@ class Git:
     """The repository around *directory*; paths given to its methods are relative to that.
 
     Where its git directories are is asked once: a door is made for each thing that is to be done.
+    One that is tied is at the top of a worktree: where that is none any more, no repository that
+    lies around it is taken for it.
     """
 
     directory: Path
     program: str = "git"
+    is_tied: bool = False
     timeout_s: float | None = None  # no call takes longer, nor than its verb may
     variables: Mapping[str, str] = field(default_factory=dict, compare=False)  # of armour.GIVEN
     _homes: list[Path] = field(default_factory=list, init=False, repr=False, compare=False)
@@ -58,6 +61,7 @@ class Git:
         return Git(
             directory=Path(directory),
             program=self.program,
+            is_tied=self.is_tied,
             timeout_s=self.timeout_s,
             variables=variables,
         )
@@ -183,15 +187,14 @@ class Git:
         Other changes, staged or not, stay as they are. Each path is a file, there or deleted,
         ignored by git or not.
         """
-        names = "".join(f"{self._relative(path)}\0" for path in paths)
-        if not names:
+        from standfast.git import replaced  # that module is built on this one
+
+        listed = [self._relative(path) for path in paths]
+        if not listed:
             raise WrongUsage("no path was named to commit")
-        staging = ("--add", "--remove", "-z", "--stdin")
-        self.write("update-index", *staging, stdin=os.fsencode(names))
         by = () if author is None else (f"--author={author}",)
-        told = ("--cleanup=verbatim", f"--message={message}", *by)
-        only = ("--only", "--pathspec-from-file=-", "--pathspec-file-nul")
-        said = _COMMITTED.match(self.write("commit", *told, *only, stdin=os.fsencode(names)))
+        words = ("--cleanup=verbatim", f"--message={message}", *by)
+        said = _COMMITTED.match(replaced.record(self, listed, words))
         if said is None:
             raise GitFailed("git made a commit but did not say which")
         commit = said[1].decode()
@@ -260,7 +263,8 @@ class Git:
             (self.program, *argv),
             cwd=self.directory,
             env=armour.surroundings(os.environ, settings, self.variables, may_lock=may_lock)
-            | self._own_tree(),
+            | self._own_tree()
+            | self._ceiling(),
             stdin=stdin,
             timeout_s=min(verbs.patience_s(verb), self.timeout_s or math.inf),
             output_limit=verbs.output_limit(verb),
@@ -283,6 +287,11 @@ class Git:
             return {}
         top = shared.work_tree(self.directory)
         return {} if top is None else {"GIT_WORK_TREE": str(top)}
+
+    def _ceiling(self) -> dict[str, str]:
+        """Above this git does not look for a repository."""
+        above = os.path.dirname(os.path.realpath(self.directory))
+        return {"GIT_CEILING_DIRECTORIES": above} if self.is_tied else {}
 
     def _checked(self, done: process.Finished) -> process.Finished:
         if done.status != 0:
@@ -312,6 +321,19 @@ class Git:
             raise GitFailed("HEAD names no commit that is there: the ref or the commit is damaged")
 
     # What the repository's configuration says.
+
+    def in_force(self) -> Iterator[tuple[str, str, str]]:
+        """Each setting that is not ours: its scope, key and value; `if` is a conditional include's.
+
+        Whatever is included counts: nobody has to look for files.
+        """
+        ours = [each for each in self.configuration() if each.scope != "command"]
+        yield from ((each.scope, each.key, each.value) for each in ours)
+        listed = [
+            (self.directory / each.origin.partition(":")[2], each.key, each.value) for each in ours
+        ]
+        for _, key, value in self._listed_if(listed):
+            yield "if", key, value
 
     def _settings(self) -> dict[str, str]:
         listed = list(self._listed(_LIST))

@@ -22,8 +22,11 @@ _REBASES = ("rebase-merge/head-name", "rebase-apply/head-name")
 _WORDS = "standfast: fast-forward"
 
 
-def advance(git: Git, branch: str, old: str, new: str) -> None:
-    """Move *branch* from *old* to *new*, its checkouts with it, durably."""
+def advance(git: Git, branch: str, old: str, new: str) -> list[str]:
+    """Move *branch* from *old* to *new*, its checkouts with it, durably.
+
+    Gives files of its checkouts that did not become what they should have.
+    """
     ref = f"refs/heads/{branch}"
     at = git.resolve(ref)
     if at != old or at == new or not git.is_ancestor(old, new):
@@ -32,7 +35,7 @@ def advance(git: Git, branch: str, old: str, new: str) -> None:
         if at == new:
             _mend(_checkouts(git, doors, old, new), branch)
         _settle(git, branch, doors)
-        return
+        return []
     _refuse_rebased(git, branch)
     standing.refuse_elsewhere(git)
     doors = _doors(git, branch)
@@ -41,6 +44,7 @@ def advance(git: Git, branch: str, old: str, new: str) -> None:
         mine = [stack.enter_context(holding.held(place, branch)) for place in places]
         _bring_forward(mine, git, ref, old, new)
     _settle(git, branch, doors)
+    return [name for place in places for name in forwarding.unlike(place)]
 
 
 def _bring_forward(places: list[Checkout], git: Git, ref: str, old: str, new: str) -> None:

@@ -110,6 +110,7 @@ FIXED: Mapping[str, str] = MappingProxyType(
         "core.protectNTFS": "true",
         "core.quotePath": "false",
         "core.sshCommand": "false",
+        "core.untrackedCache": "false",  # believes times of folders, which can be set back
         "credential.helper": "",
         "diff.external": "false",
         "diff.ignoreSubmodules": "dirty",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast import disk, filesystems, scratch
-from standfast.git import fresh
+from standfast.git import fresh, names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,18 +42,39 @@ def _index_of_head(git: Git) -> Iterator[Git]:
         yield door
 
 
+def unlike(git: Git, wanted: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Those of these files (mode, object, name) that are another or not there, by their contents.
+
+    What git was told to look away from counts, but for what a sparse checkout leaves out.
+    """
+    with scratch.folder() as folder:
+        given = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
+        door = git.at(git.directory, **given)
+        lines = "".join(f"{mode} {blob}\t{name}\0" for mode, blob, name in wanted)
+        door.write("update-index", "-z", "--index-info", stdin=os.fsencode(lines))
+        door.ask("update-index", "-q", "--refresh")
+        found = [*names(door.read("diff-files", "--name-only", "-z"))]
+    left_out = skipped(git) if found and _is_sparse(git) else set()
+    return [name for name in found if name not in left_out]
+
+
+def _is_sparse(git: Git) -> bool:
+    said = [value for _, key, value in git.in_force() if key == "core.sparsecheckout"]
+    return bool(said) and said[-1].lower() not in {"false", "no", "off", "0"}
+
+
 def skipped(git: Git) -> set[str]:
     """Files that a sparse checkout leaves out."""
     rows = os.fsdecode(git.read("ls-files", "-z", "-t")).split("\0")
     return {row[2:] for row in rows if row.startswith("S ")}
 
 
-def restore(git: Git, names: Iterable[str], source: str) -> None:
+def restore(git: Git, files: Iterable[str], source: str) -> None:
     """Write these files again as a fresh checkout has them, each in one step.
 
     What is staged is left as it is.
     """
-    wanted, top = list(names), os.path.realpath(git.directory)
+    wanted, top = list(files), os.path.realpath(git.directory)
     if not wanted:
         return
     with fresh.checkout(git, source, wanted) as whole:
@@ -80,9 +101,9 @@ def _put(whole: str, top: str, name: str) -> None:
         os.close(folder)
 
 
-def sync_files(top: str, names: Iterable[str]) -> None:
+def sync_files(top: str, files: Iterable[str]) -> None:
     """Make files durable, and the folders on the way to them."""
-    listed = list(names)
+    listed = list(files)
     if len(listed) > _MANY and filesystems.sync(top):
         return
     for name in listed:
@@ -95,10 +116,10 @@ def sync_files(top: str, names: Iterable[str]) -> None:
     sync_folders(top, listed)
 
 
-def sync_folders(top: str, names: Iterable[str]) -> None:
+def sync_folders(top: str, files: Iterable[str]) -> None:
     """Make the names of files durable, and the folders on the way to them."""
     folders = {top}
-    for name in names:
+    for name in files:
         while name := os.path.dirname(name):  # one step up
             folders.add(os.path.join(top, name))
     for folder in sorted(folders, reverse=True):

@@ -14,7 +14,7 @@ from standfast import disk
 from standfast.errors import GitFailed
 from standfast.git import Git, contents, entries, exchanging, held, names, room, saves, standing
 from standfast.git.changes import filtered
-from standfast.git.snapshot import SUBMODULE
+from standfast.git.snapshot import LINK, PLAIN, PROGRAM, SUBMODULE
 from standfast.lane_errors import BaseRefused
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 
 _REFUSALS = ("not uptodate", "would be overwritten", "would be removed", "would lose untracked")
+
+
+_KINDS = {"file": PLAIN, "program": PROGRAM, "link": LINK}
 
 
 class Change(NamedTuple):
@@ -229,6 +232,19 @@ def finish(place: Checkout) -> bool:
     if is_final:
         room.drop(room.of(place))
     return is_final
+
+
+def unlike(place: Checkout) -> list[str]:
+    """The branch has moved; files that should have come with it and are another, or not there."""
+    wanted = [each for each in place.changes if each.new and each.mode != SUBMODULE]
+    rows = [(e.mode, e.new, e.name) for e in wanted if not _is_plainly_new(place, e)]
+    return contents.unlike(place.git, rows) if rows else []
+
+
+def _is_plainly_new(place: Checkout, change: Change) -> bool:
+    """Byte for byte: most files are, and then git need not be asked what it makes of them."""
+    found = room.form(place.top, change.name, place.new)
+    return found is not None and found.blob == change.new and _KINDS.get(found.kind) == change.mode
 
 
 def clear_room(place: Checkout) -> None:

@@ -1,7 +1,7 @@
-"""What a repository's shared configuration says, read as a file: agents may write it at any time.
+"""Whether a repository's shared configuration calls it bare, read as a file: agents may write it.
 
-Which keys changed is told; `core.bare` is not believed of a repository that has a main worktree:
-git would refuse to work there, and a merge would leave the files of that checkout behind.
+`core.bare` is not believed of a repository that has a main worktree: git would refuse to work
+there, and a merge would leave the files of that checkout behind.
 """
 
 from __future__ import annotations
@@ -21,25 +21,6 @@ _FILES = ("config", "config.worktree")
 _SECTION = re.compile(r'^\s*\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(.*)$')
 _PAIR = re.compile(r"^\s*([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$")
 _NO = ("false", "no", "off", "0")
-
-
-def digests(common: Path) -> dict[str, str]:
-    """Each key of the shared configuration, with a digest of its values: they may be secrets."""
-    import hashlib  # only here
-
-    found: dict[str, list[str]] = {}
-    for name in _FILES:
-        for key, value in pairs(_text(common / name)):
-            found.setdefault(key, []).append(f"{name}\0{value}")
-    return {
-        key: hashlib.sha256(os.fsencode("\0".join(values))).hexdigest()[:12]
-        for key, values in found.items()
-    }
-
-
-def changed(before: dict[str, str], now: dict[str, str]) -> list[str]:
-    """The keys that came, went or have another value."""
-    return sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
@@ -64,9 +45,14 @@ def work_tree(directory: Path) -> Path | None:
     return top if top is not None and is_called_bare(top / ".git") else None
 
 
+def has_tree(common: Path) -> bool:
+    """Whether a repository has an index, and so a main worktree, whatever it is called."""
+    return common.name == ".git" and (common / "index").is_file()
+
+
 def is_called_bare(common: Path) -> bool:
-    """Whether a repository is called bare that has an index, and so a worktree."""
-    if common.name != ".git" or not (common / "index").is_file():
+    """Whether git takes a repository with a main worktree for bare: it follows no includes here."""
+    if not has_tree(common):
         return False
     said = [value for name in _FILES for key, value in pairs(_text(common / name))
             if key == "core.bare"]  # fmt: skip

@@ -45,7 +45,7 @@ def listed(git: Git) -> list[Listed]:
     """Every worktree of the repository, the main one first."""
     found = list(read_list(os.fsdecode(git.read("worktree", "list", "--porcelain", "-z"))))
     common = git.common_directory()
-    if found[0].is_bare and shared.is_called_bare(common):
+    if found[0].is_bare and shared.has_tree(common):  # by an include, perhaps
         head = (read_line(common / "HEAD") or "").removeprefix("ref: ")
         branch = head.removeprefix(_HEADS) if head.startswith(_HEADS) else None
         found[0] = Listed(os.path.realpath(common.parent), branch, is_main=True)

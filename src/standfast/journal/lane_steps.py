@@ -53,9 +53,21 @@ WHERE merge.key >= 'lane.step:' AND merge.key < 'lane.step;' AND merge.key LIKE 
 AND merge.value ->> '$.facts.base' = ? AND merge.seq > ? AND landed.seq > merge.seq
 AND landed.value ->> 'status' = 'complete' ORDER BY merge.seq DESC LIMIT 1
 """
+# Every base that a lane of the run began with; every commit that merges of ours moved a base to.
+_BEGINNINGS = """
+SELECT value ->> 'base_sha' FROM cells WHERE key >= ? AND key < ? AND key LIKE '%/before_lane_start'
+AND value ->> 'base_branch' = ?
+"""
+_MERGES = """
+SELECT value ->> '$.facts.new' FROM cells WHERE key >= 'lane.step:' AND key < 'lane.step;'
+AND key LIKE '%/merge' AND value ->> '$.facts.base' = ?
+"""
 _ACCEPTED = """
 SELECT value ->> '$.facts.base', seq FROM cells WHERE key >= ? AND key < ? AND key LIKE '%/base'
 AND value ->> '$.facts.branch' = ? ORDER BY seq DESC LIMIT 1
+"""
+_SETTINGS = """
+SELECT key, value ->> '$.facts' FROM cells WHERE key >= ? AND key < ? AND key LIKE ? ORDER BY seq
 """
 _FIRST = "SELECT min(seq) FROM cells WHERE key >= ? AND key < ?"
 ANY = "SELECT 1 FROM cells WHERE key >= 'lane:' AND key < 'lane;' LIMIT 1"
@@ -219,6 +231,32 @@ def known_bases(journal: Journal, spec: Spec) -> list[str]:
     merged = journal.query(_MERGED_AS, (spec.base, since))
     rows = [*begun, *merged, (accepted,)]
     return [str(row[0]) for row in rows if row[0]]
+
+
+def beginnings(journal: Journal, spec: Spec) -> set[str]:
+    """The commits of its base that lanes of this run began with."""
+    run = f"checkpoint:{spec.run_id}"
+    rows = journal.query(_BEGINNINGS, (f"{run}/", f"{run}0", spec.base))
+    return {str(row[0]) for row in rows if row[0]}
+
+
+def moved_to(journal: Journal, spec: Spec) -> set[str]:
+    """Where merges of ours, and a person's word, have the base of a lane."""
+    rows = [*journal.query(_MERGES, (spec.base,)), (accepted(journal, spec),)]
+    return {str(row[0]) for row in rows if row[0]}
+
+
+def settings(journal: Journal, run_id: str) -> dict[tuple[str, ...], Mapping[str, str]]:
+    """What the lanes of a run have noted of the settings they share, rolled back or not."""
+    prefix = f"lane.step:{run_id}/"
+    try:
+        rows = journal.query(_SETTINGS, (prefix, f"{prefix[:-1]}0", f"%/{lane_steps.CONFIG}"))
+    except NothingFound:
+        return {}
+    return {
+        tuple(str(key).removeprefix("lane.step:").split("/")[:3]): json.loads(str(facts))
+        for key, facts in rows
+    }
 
 
 def accepted(journal: Journal, spec: Spec) -> str:

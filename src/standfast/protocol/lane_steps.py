@@ -29,6 +29,8 @@ BASE, CONFIG = "base", "config"  # a person's word about the base; settings that
 RED, BLOCKED = "red", "blocked"  # a retest that is to be looked into; one that a person must
 MOVED = "moved"  # a merge whose base somebody moved meanwhile
 ONCE_MORE = "once_more"  # tests that are run on what was committed under the ones before
+ROUNDS = "rounds"  # how often in turn tests were due again, because somebody committed after them
+MOST_ROUNDS = 5
 TOLD_AS = "told_as"  # what a gate is known by in the resumption section
 KILLED = "killed twice from outside, which says nothing of the work"  # tests, or a setup
 NOT_RETESTED = "not tested again on what it landed on, as it was asked"
@@ -122,7 +124,18 @@ def after_tests(lane: Standing, head: str, tip: str | None) -> dict[str, str]:
     begun = lane.steps.get(TESTS)
     is_again = begun is not None and begun.state == BEGUN and ONCE_MORE in begun.facts
     left = {"left": tip} if tip and tip != head else {}
-    return {"head": head, **left, **({ONCE_MORE: "yes"} if is_again else {})}
+    rounds = rounds_of(begun)
+    return {
+        "head": head,
+        **left,
+        **({ONCE_MORE: "yes"} if is_again else {}),
+        **({ROUNDS: str(rounds)} if rounds else {}),
+    }
+
+
+def rounds_of(tests: Step | None) -> int:
+    """How often in turn tests were due again until these."""
+    return int(tests.facts.get(ROUNDS, "0")) if tests is not None else 0
 
 
 def left_by_tests(lane: Standing, commit: str) -> tuple[bool, bool]:
@@ -159,8 +172,13 @@ def flaky(lane: Standing) -> str:
 
 
 def _changed(lane: Standing) -> str:
-    keys = lane.steps[CONFIG].facts.get("changed", "") if CONFIG in lane.steps else ""
-    return f"git's shared settings were changed meanwhile: {keys}" if keys else ""
+    said = lane.steps[CONFIG].facts if CONFIG in lane.steps else {}
+    keys, ignored = said.get("changed", ""), said.get("ignored", "")
+    words = (
+        f"git's shared settings were changed meanwhile: {keys}" if keys else "",
+        f"by these git ignores {ignored}" if ignored else "",
+    )
+    return "; ".join(filter(None, words))
 
 
 def outside_said(names: str) -> str:

@@ -1,31 +1,29 @@
-"""The base branch as a run knows it, and the settings that all worktrees share.
+"""The base branch as a run knows it: an agent can move any branch.
 
-An agent can move any branch and change any setting of the repository. A base from which known
-commits are gone, and one that holds a lane's commits before its tests passed, need a person; what
-changed among the settings is told.
+A base from which known commits are gone, one that holds a lane's work before its tests passed, and
+one that was moved by nobody who is known need a person.
 """
 
 from __future__ import annotations
 
-import json
+import os
 from typing import TYPE_CHECKING
 
-from standfast import disk
 from standfast.errors import StandfastError
-from standfast.git import shared
+from standfast.git import moves, replay
 from standfast.journal import lane_steps as told
 from standfast.protocol import checkpoints as cp
-from standfast.protocol.lane_steps import BASE, CONFIG, MERGE, OK, REBASE
-from standfast.protocol.text import a_few, printable
-from standfast.run.working import log, recording, step
+from standfast.protocol.lane_steps import BASE, OK, REBASE
+from standfast.protocol.text import printable
+from standfast.run.working import log, recording, resume, step
 
 if TYPE_CHECKING:
-    from standfast.journal.writing import Writing
+    from collections.abc import Collection
+
     from standfast.protocol.lane_steps import Standing
     from standfast.run.working import Work
 
 _MOST_COMMITS = 10_000
-_LOG_LIMIT = 16 << 20
 # What a lane's HEAD does without making a commit of its own.
 _MOVES = ("reset", "checkout", "branch", "clone")
 _STEPS = ("(start)", "(finish)")  # of a rebase, by whatever name: `pull --rebase . main (start)`
@@ -59,53 +57,83 @@ def rewritten_said(work: Work, base: str, gone: str) -> str:
 
 def way_back(work: Work) -> str:
     """What helps: a person knows whether it was meant."""
-    run_id, phase, lane = work.spec.names
-    named = f"--run-id {run_id} --phase {phase} --lane {lane}"
     return (
         f"See `git reflog {printable(work.spec.base)}`. If nobody meant it, put the branch back to"
-        " where it was and resume; if you did it:"
-        f" `standfast lane resume {named} --base-rewritten`."
+        f" where it was and resume; if you did it: `{resume(work.spec)} --base-rewritten`."
     )
 
 
-def early(work: Work, lane: Standing) -> str | None:
-    """What is wrong where the base holds commits of a lane whose tests have not passed."""
-    first = str(lane.marks[cp.BEFORE].record.get("base_sha") or "")
-    base = work.git.resolve(f"refs/heads/{work.spec.base}")
-    if base is None or not first or base == first:
-        return None
-    ours = lane.steps[MERGE].facts.get("new", "") if MERGE in lane.steps else ""
-    well = (first, told.accepted(work.journal, work.spec), ours)
-    known = [f"^{each}" for each in well if each]
-    most = f"--max-count={_MOST_COMMITS}"
-    try:
-        new = work.git.read("rev-list", most, base, *known).decode().split()
-    except StandfastError:
-        return None  # a known commit is gone: that is told when it lands
-    own = _own(work, lane)
-    mine = [each for each in new if each in own]
-    if not mine:
+def strange(work: Work, base: str, first: Collection[str]) -> str | None:
+    """What is wrong where the base got from *first* to where it is by nobody who is known.
+
+    Known are merges of ours, a person's word, and whoever works in a checkout that is no lane's.
+    """
+    well = {*first, *told.moved_to(work.journal, work.spec)}
+    lanes = {os.path.realpath(each.worktree) for each in told.every(work.journal)}
+    if base in well or moves.leads_from(work.git, work.spec.base, base, well, lanes):
         return None
     return (
-        f"{printable(work.spec.base)} holds {mine[0][:12]} of this lane, whose tests have not"
-        " passed: it was not merged by Standfast"
+        f"{printable(work.spec.base)} was moved to {base[:12]} by no merge of Standfast, nor in a"
+        " checkout that is no lane's"
     )
+
+
+def moved(work: Work, lane: Standing, base: str) -> str | None:
+    """The same, since this lane began."""
+    return strange(work, base, {_first(lane)}) if _first(lane) else None
+
+
+def _first(lane: Standing) -> str:
+    return str(lane.marks[cp.BEFORE].record.get("base_sha") or "")
+
+
+def early(work: Work, lane: Standing, *, is_green: bool) -> str | None:
+    """What is wrong where the base holds work of a lane whose tests have not passed.
+
+    Once they are green, the same changes may be there in another commit: somebody squashed them.
+    """
+    base, first = work.git.resolve(f"refs/heads/{work.spec.base}"), _first(lane)
+    if base is None or not first or base == first:
+        return None
+    well = {first, *told.moved_to(work.journal, work.spec)}
+    found = _own_in(work, lane, base, well)
+    if found is None and base not in well and not is_green:
+        found = _all_in(work, base, well)
+    if found is not None:
+        return (
+            f"{printable(work.spec.base)} holds {found[:12]} of this lane, whose tests have not"
+            " passed: it was not merged by Standfast"
+        )
+    gone = rewritten(work, base, known(work))
+    return moved(work, lane, base) if gone is None else rewritten_said(work, base, gone)
+
+
+def _own_in(work: Work, lane: Standing, base: str, well: Collection[str]) -> str | None:
+    """A commit of the lane that is in the base: its last one, whatever made it, or one it made."""
+    known = [f"^{each}" for each in well if work.git.resolve(each)]
+    most = f"--max-count={_MOST_COMMITS}"
+    new = work.git.read("rev-list", most, base, *known).decode().split()
+    own = {str(work.tree.head()), *_own(work, lane)}
+    return next((each for each in new if each in own), None)
+
+
+def _all_in(work: Work, base: str, well: Collection[str]) -> str | None:
+    """The last commit of a lane, if the base has all that it changed."""
+    tip = str(work.tree.head())
+    is_all = not _is_in(work, tip, well) and replay.holds(work.git, base, tip)
+    return tip if is_all else None
+
+
+def _is_in(work: Work, tip: str, well: Collection[str]) -> bool:
+    """Whether a lane has made nothing beyond what was known."""
+    return any(_holds(work, each, tip) for each in well)
 
 
 def _own(work: Work, lane: Standing) -> set[str]:
     """The commits that were made in the lane's worktree, as its own log of HEAD tells."""
     rebased = lane.steps[REBASE].facts.get("to", "") if REBASE in lane.steps else ""
-    path = work.tree.git_directory() / "logs" / "HEAD"
-    try:
-        text = disk.read_regular(str(path), limit=_LOG_LIMIT).decode("utf-8", "replace")
-    except (OSError, StandfastError):
-        return {rebased, str(work.tree.head())}
-    made = {rebased}
-    for line in text.splitlines():
-        ids, _, words = line.partition("\t")
-        if not _is_move(words):
-            made |= set(ids.split(" ")[1:2])
-    return made
+    log = moves.logged(work.tree.git_directory() / "logs" / "HEAD")
+    return {rebased, *(move.new for move in log if not _is_move(move.words))}
 
 
 def _is_move(words: str) -> bool:
@@ -119,27 +147,3 @@ def accept(work: Work, base: str) -> None:
     with recording(work) as tx:
         step(work, tx, BASE, number, OK, {"base": base, "branch": work.spec.base})
     log(work, "base_accepted", notes=f"{work.spec.base} at {base[:12]}, as a person says")
-
-
-# Settings that all worktrees share.
-
-
-def note_settings(work: Work, tx: Writing) -> None:
-    """How they are when the lane begins."""
-    now = shared.digests(work.git.common_directory())
-    step(work, tx, CONFIG, 1, OK, {"keys": json.dumps(now)})
-
-
-def tell_settings(work: Work, lane: Standing) -> None:
-    """Which of them somebody has changed since, told once for each change."""
-    known = lane.steps.get(CONFIG)
-    if known is None:
-        return
-    now = shared.digests(work.git.common_directory())
-    names = a_few(shared.changed(json.loads(known.facts["keys"]), now))
-    if names == known.facts.get("changed", ""):
-        return
-    with recording(work) as tx:
-        step(work, tx, CONFIG, known.number, OK, {**known.facts, "changed": names})
-    if names:
-        log(work, "config_changed", notes=f"git's shared settings were changed: {names}")

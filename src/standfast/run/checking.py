@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from standfast.journal import lane_steps as told
 from standfast.lane_errors import LaneBlocked
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps
 from standfast.protocol.effects import is_killed
-from standfast.run import basing, committing
+from standfast.protocol.text import printable
+from standfast.run import basing, committing, hiding
 from standfast.run.commands import check
 from standfast.run.failing import Failure, failed
 from standfast.run.starting import see_to_the_dead, see_to_worktree
@@ -29,8 +30,8 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
     known = lane.steps.get(lane_steps.TESTS)
     if known is not None:
         see_to_the_dead(work, lane, lane_steps.TESTS, known.number)
-    head = _commit(work)
-    _refuse_early(work, lane)
+    head = _commit(work, lane)
+    _refuse_early(work, lane, is_green=False)
     if not work.spec.test:
         with recording(work) as tx:
             checkpoint(work, tx, cp.TESTED, cp.COMPLETE, head_sha=head, notes="no tests were asked")
@@ -38,24 +39,28 @@ def test(work: Work, lane: Standing, _next: Next) -> None:
     number, head = _begin(work, lane, head)
     ended = check(work, lane_steps.TESTS, number, work.spec.test, {"STANDFAST_HEAD": head})
     if ended is None or ended.is_ok:
-        _refuse_early(work, lane)
+        _refuse_early(work, lane, is_green=True)
         _passed(work, lane, number, head)
     elif is_killed(ended):
         _killed(work, number, head, lane_prompt.how_it_ended(work.spec.test, ended))
     else:
+        _refuse_early(work, lane, is_green=False)
         _failed(work, lane, number, head, ended)
 
 
-def _commit(work: Work) -> str:
+def _commit(work: Work, lane: Standing) -> str:
     spec, strays = work.spec, committing.amiss(work)
     if strays is not None:  # a person's work on another branch, or a merge that is not finished
         raise LaneBlocked(f"{'/'.join(spec.names)}: {strays}", file=spec.worktree)
+    if spec.test:
+        hiding.uncover(work, lane)
+        hiding.tell_ignored(work)
     return committing.commit(work, lane_prompt.title(spec, spec.tasks[-1]))
 
 
-def _refuse_early(work: Work, lane: Standing) -> None:
+def _refuse_early(work: Work, lane: Standing, *, is_green: bool) -> None:
     """What is in the base before it was tested came there by no merge of ours."""
-    why = basing.early(work, lane)
+    why = basing.early(work, lane, is_green=is_green)
     if why is not None:
         log(work, "lane_blocked", "blocked", notes=why)
         raise LaneBlocked(f"{'/'.join(work.spec.names)}: {why}", remedy=basing.way_back(work))
@@ -116,18 +121,29 @@ def is_new(work: Work, lane: Standing) -> bool:
         return False
     number = told.last_number(work.journal, work.spec, lane_steps.TESTS) + 1
     by_tests, is_again = lane_steps.left_by_tests(lane, now)
+    rounds = lane_steps.rounds_of(lane.steps.get(lane_steps.TESTS)) + 1
+    is_last = rounds > lane_steps.MOST_ROUNDS
     facts = {lane_steps.ONCE_MORE: "yes"} if by_tests and not is_again else {}
+    facts |= {} if is_last else {lane_steps.ROUNDS: str(rounds)}
     with recording(work) as tx:
         step(work, tx, lane_steps.TESTS, number, lane_steps.BEGUN, facts)
     if by_tests and is_again:
-        raise LaneBlocked(
-            f"{'/'.join(work.spec.names)}: something was committed under its tests, twice in turn:"
-            f" {now[:12]} has not been tested",
-            file=work.spec.worktree,
-            remedy="Have the tests commit nothing, then resume the lane.",
-        )
+        why = f"twice in turn: {now[:12]} has not been tested"
+        _refuse_new(work, f"something was committed under its tests, {why}",
+                    "Have the tests commit nothing")  # fmt: skip
+    if is_last:
+        _refuse_new(work, f"somebody committed after its tests {rounds} times in turn",
+                    "See to it that nobody does")  # fmt: skip
     log(work, "test_start", notes="somebody changed the lane after its tests")
     return True
+
+
+def _refuse_new(work: Work, why: str, remedy: str) -> NoReturn:
+    raise LaneBlocked(
+        f"{'/'.join(work.spec.names)}: {why}",
+        file=work.spec.worktree,
+        remedy=f"{remedy}, then resume the lane.",
+    )
 
 
 def tip(work: Work, lane: Standing) -> str:
@@ -136,4 +152,7 @@ def tip(work: Work, lane: Standing) -> str:
     if found is None:
         see_to_worktree(work, lane)
         found = work.git.resolve(f"refs/heads/{work.spec.branch}")
-    return str(found)
+    if found is None:
+        why = f"its branch {printable(work.spec.branch)} is gone, and cannot be made again"
+        raise LaneBlocked(f"{'/'.join(work.spec.names)}: {why}", file=work.root)
+    return found

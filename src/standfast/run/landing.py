@@ -7,7 +7,7 @@ tell apart, and what somebody merged meanwhile is found, not repeated.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from standfast.git import advancing, branches, replay, worktrees
 from standfast.journal import lane_steps as told
@@ -15,7 +15,17 @@ from standfast.lane_errors import BaseMoved, BaseRefused
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_spec, lane_steps, retesting
 from standfast.protocol.text import a_few
-from standfast.run import baseline, basing, moving, owning, requesting, retest, stock, turns
+from standfast.run import (
+    baseline,
+    basing,
+    moving,
+    owning,
+    requesting,
+    retest,
+    settings,
+    stock,
+    turns,
+)
 from standfast.run.checking import is_new, tip
 from standfast.run.pre_pr import block, complete, listed, ready
 from standfast.run.starting import base_commit
@@ -80,11 +90,13 @@ def _bring_up_to_date(work: Work, lane: Standing) -> tuple[str, str] | None:
     spec, git = work.spec, work.git
     known = basing.known(work)
     now, base = tip(work, lane), base_commit(git, spec.base)
-    basing.tell_settings(work, lane)
+    _refuse_steered(work, now)
     gone = basing.rewritten(work, base, known)
     if gone is not None:
-        why = basing.rewritten_said(work, base, gone)
-        block(work, now, why, event="lane_blocked", remedy=basing.way_back(work))
+        _refuse_base(work, now, basing.rewritten_said(work, base, gone))
+    strange = basing.moved(work, lane, base)
+    if strange is not None:
+        _refuse_base(work, now, strange)
     if replay.holds(git, base, now):
         complete(work, now, f"{spec.base} has all of it already")
         return None
@@ -106,9 +118,20 @@ def _bring_up_to_date(work: Work, lane: Standing) -> tuple[str, str] | None:
     return base, made.tip
 
 
+def _refuse_base(work: Work, head: str, why: str) -> NoReturn:
+    block(work, head, why, event="lane_blocked", remedy=basing.way_back(work))
+
+
+def _refuse_steered(work: Work, head: str) -> None:
+    why = settings.steered(work)
+    if why is not None:
+        block(work, head, why, event="lane_blocked", remedy=settings.way_back(work))
+
+
 def _merge(work: Work, base: str, now: str) -> bool:
     """Move the base; True if somebody was faster."""
     spec, git = work.spec, work.git
+    _refuse_steered(work, now)  # agents of other lanes were at work while it was tested
     title = f"Merge lane {spec.lane} of {spec.phase}: {lane_prompt.title(spec, spec.tasks[0])}"
     new = replay.join(git, base, now, title) if spec.merge == lane_spec.NO_FF else now
     commits, moved = listed(work, base, now), _moved(work)
@@ -119,7 +142,7 @@ def _merge(work: Work, base: str, now: str) -> bool:
         step(work, tx, lane_steps.MERGE, number, lane_steps.BEGUN, said)
     log(work, "merge_start", notes=f"{spec.base} {base[:12]} to {new[:12]}")
     try:
-        advancing.advance(git, spec.base, base, new)
+        unlike = advancing.advance(git, spec.base, base, new)
     except BaseMoved as moved:
         _refuse_moved(work, number, now, moved.problem)
         return True  # the next look finds it as it is now
@@ -130,10 +153,10 @@ def _merge(work: Work, base: str, now: str) -> bool:
             " lane."
         )
         block(work, now, f"{refused.problem}{where}", event="lane_blocked", remedy=remedy)
-    complete(
-        work, now, "; ".join(filter(None, (f"merged into {spec.base} as {new}", *_said(work))))
-    )
-    log(work, "merge_done", notes=f"{spec.base} is at {new[:12]}")
+    left = f"in its checkout is not as {spec.base} has it: {a_few(unlike)}" if unlike else ""
+    words = (f"merged into {spec.base} as {new}", *_said(work), left)
+    complete(work, now, "; ".join(filter(None, words)))
+    log(work, "merge_done", notes="; ".join(filter(None, (f"{spec.base} is at {new[:12]}", left))))
     return False
 
 

@@ -18,7 +18,7 @@ from standfast.protocol import lane_prompt
 from standfast.protocol.effects import is_killed
 from standfast.protocol.lane_steps import BEGUN, BLOCKED, FAILED, KILLED, OK, SETUP
 from standfast.protocol.text import printable
-from standfast.run import stock
+from standfast.run import hiding, stock
 from standfast.run.commands import check
 from standfast.run.starting import see_to_the_dead, see_to_worktree
 from standfast.run.working import checkpoint, leave, log, recording, step
@@ -47,8 +47,9 @@ def prepare(work: Work, lane: Standing, _next: Next) -> None:
     if error is not None:
         _fail(work, number, error)
         return
+    hidden = hiding.by_setup(work)
     with recording(work) as tx:
-        step(work, tx, SETUP, number, OK)
+        step(work, tx, SETUP, number, OK, hidden)
         if not lane.is_at(cp.STARTED, cp.IN_PROGRESS):
             checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, head_sha=str(work.tree.head()))
     log(work, "setup_done")

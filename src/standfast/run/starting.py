@@ -17,7 +17,7 @@ from standfast.protocol.effects import attempt_of
 from standfast.protocol.lane_steps import BEGUN
 from standfast.protocol.text import printable
 from standfast.redact import redact_value
-from standfast.run import basing, restoring, stock
+from standfast.run import basing, restoring, settings, stock
 from standfast.run.commands import keys
 from standfast.run.working import checkpoint, free_of_locks, log, recording
 
@@ -40,11 +40,15 @@ def prepare(work: Work, _lane: Standing, _next: Next) -> None:
     spec = work.spec
     known = told.find(work.journal, spec.names) is not None
     bases = basing.known(work) if known else []
+    began = told.beginnings(work.journal, spec) if known else set()
     heads = branches.heads(work.git, spec.base, *branches.around(spec.branch))
     base = heads.get(spec.base) or base_commit(work.git, spec.base)
     gone = basing.rewritten(work, base, bases)
     if gone is not None:
         raise LaneBlocked(basing.rewritten_said(work, base, gone), remedy=basing.way_back(work))
+    strange = basing.strange(work, base, began) if began else None
+    if strange is not None:
+        raise LaneBlocked(strange, remedy=basing.way_back(work))
     if not known:
         _refuse_secrets(spec)
     if not (known and told.last_seq(work.journal, spec.names)):  # a plan's lane is known from afar
@@ -99,9 +103,10 @@ def start(work: Work, lane: Standing, _next: Next) -> None:
     base = str(lane.marks[cp.BEFORE].record["base_sha"])
     make_room(work)
     worktrees.add(work.git, spec.worktree, spec.branch, base)
+    seen = settings.look(work)
     with recording(work) as tx:
         checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, head_sha=base)
-        basing.note_settings(work, tx)
+        settings.note(work, tx, seen)
     log(work, "lane_start", notes=f"{spec.branch} at {base[:12]}, from {spec.base}")
 
 

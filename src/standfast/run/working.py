@@ -102,6 +102,12 @@ def see_to(work: Work, effect: Effect) -> Ended | None:
     return perform(work.journal, noting, work.author).ended
 
 
+def resume(spec: Spec) -> str:
+    """How a person goes on with this lane."""
+    run_id, phase, lane = spec.names
+    return f"standfast lane resume --run-id {run_id} --phase {phase} --lane {lane}"
+
+
 def step(
     work: Work,
     tx: Writing,

@@ -187,6 +187,15 @@ def accept_base(context: Context, spec: Spec) -> None:
     basing.accept(work, base_commit(work.git, spec.base))
 
 
+def accept_settings(context: Context, spec: Spec) -> None:
+    """A person says that the settings which all worktrees share are as they should be."""
+    from standfast.run import settings
+
+    persons.refuse_agents(context)
+    context.may_write()
+    settings.accept(_work(context, spec))
+
+
 def _go_on(context: Context, run_id: str) -> int:
     """What was stopped is named, and goes on again; where the words end that were told before.
 

@@ -16,7 +16,7 @@ from standfast.effects import lineage
 from standfast.git import pushing
 from standfast.journal import at_work, identity
 from standfast.protocol import authorship, retesting
-from standfast.run import basing, restoring, trust, vouching
+from standfast.run import basing, restoring, settings, trust, vouching
 from standfast.testing.faults import perform, torn_attacks, worlds
 from standfast.testing.faults.cuts import lane_scenes
 from standfast.testing.faults.cuts.lane_after import git
@@ -141,6 +141,18 @@ def rewritten(world: World) -> Iterator[str]:
         yield "wrong a lane landed on a base that an agent had rewritten"
     if base[:12] not in done.err:
         yield f"lost nobody is told where the base was: {done.err[-200:]}"
+
+
+def steered(world: World) -> Iterator[str]:
+    """An agent tells git to take both sides of a conflict, and another lane meets one."""
+    lane_scenes.fill(world)
+    os.environ["MAIN"] = world.repo
+    write(os.path.join(world.repo, "both"), "x = 1\n")
+    lane_scenes.commit(world)
+    theirs = 'echo \'x = 3\' > "$MAIN/both"; git -C "$MAIN" commit -qam other'
+    _lane(world, "--runner", f"git config merge.default union; echo 'x = 2' > both; {theirs}")
+    if git(world, "show", "main:both").count("\n") != 1:
+        yield "wrong both sides of a conflict were merged, as an agent told git"
 
 
 def _origin(world: World, name: str, setting: str) -> World:
@@ -291,7 +303,12 @@ def landed_untested() -> None:
 
 def any_base() -> None:
     """The base is taken as it is."""
-    basing.rewritten = _nothing
+    basing.rewritten = basing.strange = _nothing
+
+
+def any_settings() -> None:
+    """Whatever steers git is taken as it is."""
+    settings.steered = _nothing
 
 
 def everybody_is_user() -> None:
@@ -322,6 +339,7 @@ ATTACKS: dict[str, Attack] = {
     "a way out": Attack(way_out, heeds_repository),
     "green alone": Attack(together, landed_untested),
     "a base rewritten": Attack(rewritten, any_base),
+    "settings that steer": Attack(steered, any_settings),
     "words of a clone": Attack(words, everybody_is_user),
     "checkpoints": Attack(checkpoints, everybody_is_user),
     "words of an agent": Attack(spoken, nobody_is_an_agent),

@@ -123,8 +123,8 @@ def by_torn_attributes() -> None:
     contents.restore = _in_place
 
 
-def _in_place(git: Git, names: Iterable[str], source: str) -> None:
-    told = os.fsencode("".join(f"{name}\0" for name in names))
+def _in_place(git: Git, files: Iterable[str], source: str) -> None:
+    told = os.fsencode("".join(f"{name}\0" for name in files))
     which = ("--pathspec-from-file=-", "--pathspec-file-nul")
     if told:
         git.write("restore", f"--source={source}", "--worktree", *which, stdin=told)

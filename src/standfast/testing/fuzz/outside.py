@@ -11,7 +11,7 @@ from standfast import config, filesystems
 from standfast.clients.claude import chosen
 from standfast.errors import BadConfig
 from standfast.files import drafts, status_md
-from standfast.git import armour, checked_ref, entries, pushing, shared, worktrees
+from standfast.git import armour, checked_ref, entries, moves, pushing, shared, steering, worktrees
 from standfast.git.saying import failure
 from standfast.journal.reading import Decision
 from standfast.process import Finished, identity, workers
@@ -35,11 +35,24 @@ def _settings_file(data: bytes) -> None:
 
 
 def _shared_settings(data: bytes) -> None:
-    at = folder("shared")
-    at.put("config", data)
-    found = shared.digests(Path(at.path))
-    must({*found} == {key for key, _ in shared.pairs(text_of(data))}, "another key")
-    must(shared.changed(found, found) == [], "changed by nobody")
+    at = Path(folder("shared").path, ".git")
+    at.mkdir(exist_ok=True)
+    (at / "config").write_bytes(data)
+    (at / "index").touch()
+    said = [value for key, value in shared.pairs(text_of(data)) if key == "core.bare"]
+    must(not shared.is_called_bare(at) or bool(said), "bare, and nobody said so")
+    for key, _ in shared.pairs(text_of(data)):
+        must(key == key.strip() and "." in key, "a key without a section")
+        must(steering.changed({key: "x"}, {key: "x"}) == [], "changed by nobody")
+        must(steering.steers(key) in (True, False), "a key that is not judged")
+
+
+def _reflog(data: bytes) -> None:
+    at = folder("reflog")
+    at.put("log", data)
+    for move in moves.logged(Path(at.path, "log")):
+        must(" " not in move.old + move.new, "an id of two words")
+        must("\n" not in move.words, "words on two lines")
 
 
 @answered
@@ -200,6 +213,15 @@ TARGETS = (
         (
             b'[core]\n\tbare = false\n[remote "origin"]\n\turl = x\n\turl = y \\\n z\n[a.b] c\n',
             b'[filter "\xff\xfe"] clean = \xe9\n',
+        ),
+    ),
+    Target(
+        "reflog",
+        "moves from an id to another, whatever an agent wrote there",
+        _reflog,
+        (
+            b"0000 1234 a <a@b> 1 +0000\tcommit (initial): x\n1234 5678 a <a@b> 2 +0000\n",
+            b"1234\n\t\n 5678 9 \xff\tpull: Fast-forward\x00\n",
         ),
     ),
     Target(

@@ -51,6 +51,9 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--base-rewritten", action="store_true",
                         help="for `resume`: a person rewrote the base branch, and it is well so"
                         )  # fmt: skip
+    parser.add_argument("--settings-changed", action="store_true",
+                        help="for `resume`: a person changed git's settings here, and it is well so"
+                        )  # fmt: skip
     lane_runs.configure(parser)
 
 
@@ -61,8 +64,9 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         raise WrongUsage(f"`lane {arguments.action}` needs --run-id")
     if arguments.to is not None and arguments.action != "rollback":
         raise WrongUsage("--to is for `lane rollback`")
-    if arguments.base_rewritten and (arguments.action != "resume" or lane == ids.NO_LANE):
-        raise WrongUsage("--base-rewritten is for `lane resume` of one lane")
+    is_word = arguments.base_rewritten or arguments.settings_changed
+    if is_word and (arguments.action != "resume" or lane == ids.NO_LANE):
+        raise WrongUsage("--base-rewritten and --settings-changed are for `lane resume` of a lane")
     names = (ids.run_id(arguments.run_id or lane_runs.new_id(phase, lane)), phase, lane)
     if not context.place.in_git:
         raise NotARepository("lanes are branches: this is no git repository")
@@ -125,6 +129,8 @@ def _resume(context: Context, names: tuple[str, str, str], arguments: argparse.N
         return _explain(context, names)
     if arguments.base_rewritten:
         lane_runs.accept_base(context, spec)
+    if arguments.settings_changed:
+        lane_runs.accept_settings(context, spec)
     if not context.json:
         speak(_prompt(context, _records(context, names)[-1]), sys.stdout)
     return _take_on(context, spec, arguments)
