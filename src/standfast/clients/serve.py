@@ -55,7 +55,18 @@ class Call:
     """One call of one hook: who calls, about what, and where its journal is."""
 
     __slots__ = (
-        *("agent", "began", "crossed", "cwd", "documents", "environ", "event", "hold", "keeps"),
+        *(
+            "agent",
+            "began",
+            "crossed",
+            "cwd",
+            "documents",
+            "environ",
+            "event",
+            "fired",
+            "hold",
+            "keeps",
+        ),
         *("outputs", "payload", "pid", "place", "refused", "role", "said", "session", "tool"),
     )
 
@@ -79,6 +90,7 @@ class Call:
         self.role: Look | None = None
         self.documents: list[Known] = []  # live ones that concern this checkout
         self.keeps = False  # whether a file of theirs was written
+        self.fired = False  # whether a trigger was fired by it
         self.crossed: tuple[str, Fill] | None = None  # the tier that the context has come to
         self.said = False  # whether the session was told of edits that were put back
         self.refused: list[tuple[str, bytes, list[Refused]]] = []  # reminders that are not said

@@ -36,9 +36,9 @@ def keep(journal: Journal, place: Place, default: str, asked: str | None = None)
         return []
     from standfast.journal import compactions, resumption
 
-    if resumption.lags(journal.query):
+    if resumption.lags(journal.query, asked):
         with journal.writing() as tx:
-            resumption.catch_up(tx, STANDFAST)
+            resumption.catch_up(tx, STANDFAST, asked)
         compactions.keep_files(journal)
     kept = []
     for found in resumption.documents(journal.query):
@@ -46,6 +46,24 @@ def keep(journal: Journal, place: Place, default: str, asked: str | None = None)
         if document is not None and not _is_settled(journal, document, asked=asked):
             kept += _keep(journal, place, document, asked=asked)
     return kept
+
+
+def take(journal: Journal, place: Place, file: str) -> list[Outcome]:
+    """Take in what stands in a file, before anything is written about it; it is left as it is."""
+    take_over(journal, place, file)
+    if not (journal.exists and journal.query(ANY_DOCUMENT)):
+        return []
+    from standfast.journal import resumption
+
+    found = resumption.find(journal.query, file)
+    document = _at_home(journal, place, found) if found is not None else None
+    if document is None or _is_settled(journal, document, asked=None):
+        return []
+    from standfast.files import orchestration_yaml, publish
+
+    face, walk = orchestration_yaml.face(document, in_git=place.in_git)
+    outcome = publish.take_in(journal, face)
+    return [outcome, *(publish.Outcome(outcome.became, refused=each) for each in walk.left)]
 
 
 def take_over(journal: Journal, place: Place, file: str) -> None:

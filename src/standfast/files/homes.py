@@ -53,21 +53,27 @@ def keep_all(
     checkpoints_file: str | None = None,
     *,
     checkpoints: bool = False,
+    writes: bool = True,
 ) -> list[Outcome]:
-    """Bring every face that is at home here up to date; *checkpoints*: their command was called."""
+    """Bring every face that is at home here up to date; *checkpoints*: their command was called.
+
+    A command that only reads (not *writes*) takes in what stands in a work tree, and leaves it so.
+    """
     wanted = checkpoints or _wants_checkpoints(journal, place, checkpoints_file)
     written = checkpoints_face(journal, place, checkpoints_file) if wanted else None
     if status_file is None and is_settled(journal) and _checkpoints_settled(journal, written):
         return []
     from standfast.files import publish
 
+    keep = publish.keep if writes else publish.take_in
     found = [
-        publish.keep(journal, face)
+        publish.keep(journal, face) if not face.in_git else keep(journal, face)
         for face in faces(place, status_file)
         if not face.in_git or is_home(journal, place, face)
     ]
     if written is not None and is_home(journal, place, written):
-        found.append(_keep_in_folder(journal, written))
+        kept = _keep_in_folder(journal, written) if writes else publish.take_in(journal, written)
+        found.append(kept)
     return found
 
 

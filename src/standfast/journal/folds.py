@@ -174,6 +174,7 @@ FOLDS: Mapping[str, Fold] = {
     "resumption.triggered": _resumption("changed"),
     "resumption.adopted": _resumption("changed"),
     "resumption.moved": _resumption("changed"),
+    "resumption.named": _resumption("changed"),
     "gate.scored": _resumption("changed"),
     "effect.ended": _cell(_BY_KEY, late="false"),  # it ends once
     "effect.settled": _cell(_BY_KEY, late="false"),

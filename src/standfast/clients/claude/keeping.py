@@ -37,20 +37,31 @@ def tidy(call: Call, journal: Journal) -> None:
         passed.settle(journal, call.session)
     if call.event in {"PreCompact", "SessionStart"}:
         compactions.keep_files(journal)
-    if call.crossed is not None:
-        with journal.writing() as tx:
-            _cross(call, tx, *call.crossed)
     if call.keeps or call.crossed is not None or call.event in {"SessionStart", "Stop"}:
         _keep_documents(call, journal)
 
 
 def _keep_documents(call: Call, journal: Journal) -> None:
-    """The files say what the journal has, and the journal what was written into them."""
-    from standfast.files import documents_kept
+    """Only where this call fires a trigger is a file written, and taken in before.
 
-    before = passed.last(journal.query)
+    Else it is looked at: what is new in it is kept, and waits for whoever writes the document.
+    """
+    from standfast.files import documents_kept, documents_seen
+
     settings = config.load_if_readable(call.place.root, call.environ)
-    documents_kept.keep(journal, call.place, settings.orchestration_file)
+    default = settings.orchestration_file
+    if call.crossed is None and not call.fired and not resumption.lags(journal.query):
+        seen = documents_seen.look_at(journal, call.place, default)
+        lost = [each for waiting in seen if waiting.is_first for each in waiting.lost]
+        passed.tell(journal, call.session, lost)
+        return
+    before = passed.last(journal.query)
+    for file in {default, *(file for file, *_ in call.documents)}:
+        documents_kept.take(journal, call.place, file)
+    if call.crossed is not None:
+        with journal.writing() as tx:
+            _cross(call, tx, *call.crossed)
+    documents_kept.keep(journal, call.place, default)
     passed.note(journal, call.session, before)
 
 
@@ -66,6 +77,7 @@ def before_compaction(call: Call, tx: Writing) -> None:
 
 def at_start(call: Call, tx: Writing) -> None:
     """Before the brief is made: what a compaction left is in the documents that it tells of."""
+    call.fired = compactions.lags(tx.execute)
     compactions.merge(tx, call.author(MAIN))
     compactions.acknowledge(tx, call.author(MAIN))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock
 from standfast.errors import NothingFound, StandfastError
-from standfast.files import homes, resumption_files
+from standfast.files import documents_seen, homes, orchestration_yaml, resumption_files
 from standfast.journal import freshness
 from standfast.protocol.authorship import REPOSITORY
 from standfast.protocol.resumption_labels import DECISIONS, label
@@ -15,7 +15,9 @@ from standfast.protocol.staleness import FRESH, STALE, Staleness, judge
 from standfast.surfaces.cli import resumption_writing as writing
 
 if TYPE_CHECKING:
+    from standfast.files.documents_seen import Waiting
     from standfast.files.resumption_files import Found
+    from standfast.journal.author import Author
     from standfast.journal.resumption import Whose
     from standfast.journal.resumption_folds import Document
     from standfast.surfaces.cli.context import Context
@@ -31,6 +33,8 @@ class Seen(NamedTuple):
     staleness: Staleness
     document: Document | None = None  # as the journal has it
     foreign: frozenset[str] = frozenset()  # what of it the repository wrote
+    untaken: frozenset[str] = frozenset()  # what of it stands in the file and not in the journal
+    waiting: Waiting | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
@@ -41,6 +45,7 @@ class Seen(NamedTuple):
             "journalled": self.document is not None,
             "staleness": {"level": level, "reason": reason},
             "by": dict.fromkeys(sorted(self.foreign), REPOSITORY),
+            "not_yet_taken": sorted(self.untaken),
             "resumption": self.section,
         }
 
@@ -54,11 +59,32 @@ def look(context: Context, given: str | None) -> Seen:
         _refuse_unreadable(found)
         foreign = _foreign(resumption_files.whose(context.journal, found, context.place.root))
         return Seen(file, found.value, _by_file(context, found), foreign=foreign)
+    waiting = documents_seen.of_document(context.journal, document)
+    seen = _merged(context, document, waiting)
     session = context.config.session
     age = freshness.of_document(context.journal.query, document, session, clock.now_us())
     if age.level == FRESH:
         age = _beside(_found(context, document), document.section) or age
-    return Seen(file, document.section, age, document, _labels(context, document))
+    return seen._replace(staleness=age)
+
+
+def _merged(context: Context, document: Document, waiting: Waiting | None) -> Seen:
+    """The journal's section with what the file brings, each labelled."""
+    arrival = waiting.arrival if waiting is not None else None
+    section = document.section if arrival is None else arrival.section
+    foreign, fresh = _labels(context, document), Staleness(FRESH, "")
+    if waiting is None or arrival is None:
+        return Seen(document.file, section, fresh, document, foreign)
+    untaken = frozenset(map(label, arrival.taken))
+    by = orchestration_yaml.brought(context.journal, document, arrival, waiting.data)
+    theirs = {label(path) for path in arrival.taken if is_theirs(by.get(path))}
+    foreign = (foreign - untaken) | theirs
+    return Seen(document.file, section, fresh, document, foreign, untaken, waiting)
+
+
+def is_theirs(author: Author | None) -> bool:
+    """What nobody can tell is the repository's."""
+    return author is None or author.actor == REPOSITORY
 
 
 def _foreign(whose: Whose) -> frozenset[str]:

@@ -76,13 +76,6 @@ def ensure(tx: Writing, context: Context, file: str, who: Author) -> Document:
     return resumption.find(tx.execute, file) or found
 
 
-def take_over(context: Context, file: str) -> None:
-    """Before a transaction: who wrote a section that is there already takes time to tell."""
-    from standfast.files import documents_kept
-
-    documents_kept.take_over(context.journal, context.place, file)
-
-
 def fire(
     tx: Writing, context: Context, file: str, make: Make, said: Iterable[str] = ()
 ) -> tuple[Document, Document]:

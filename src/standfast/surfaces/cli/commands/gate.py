@@ -55,6 +55,7 @@ def _record(context: Context, arguments: argparse.Namespace) -> int:
     writing.refuse_agents(context)
     context.may_write()
     file = writing.file_of(context, arguments.file)
+    context.take(file)
     said = {"fill": writing.fill(context), **flags.said(arguments)}
     with context.journal.writing() as tx:
         document = _keep(tx, context, file, arguments.gate, scores, said)

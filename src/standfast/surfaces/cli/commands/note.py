@@ -44,7 +44,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     )
     try:
         context.may_write()
-        context.take_over()
+        context.take()
         with context.journal.writing() as tx:
             decision = decisions.note(tx, text, author)
             follow(tx, author)
@@ -63,7 +63,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         )
         return 0
     _say(context, {"id": decision, "text": text}, f"Recorded {decision}")
-    context.heal()  # after the acknowledgement: it undoes nothing
+    context.heal(writes=True)  # after the acknowledgement: it undoes nothing
     troubles.tell(context)
     return 0
 
@@ -80,7 +80,7 @@ def _confirm(context: Context, arguments: argparse.Namespace) -> int:
         follow(tx, author)
     facts = {"id": arguments.confirm, "confirmed": True, "by": author.actor}
     _say(context, facts, f"Confirmed {arguments.confirm}: it binds from now on.")
-    context.heal()  # as below
+    context.heal(writes=True)  # as below
     troubles.tell(context)
     return 0
 

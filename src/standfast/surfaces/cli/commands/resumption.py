@@ -111,7 +111,7 @@ def _fire(
             said = resumption_said.value_of(number, given, document, fill)
         return resumption_said.complete(tx.execute, document, {**said, "trigger": number})
 
-    writing.take_over(context, file)
+    context.take(file)  # before a transaction: who wrote it takes time to tell
     named = resumption_said.fields(given if value is None else {}, value)
     with context.journal.writing() as tx:
         before, after = writing.fire(tx, context, file, make, named)

@@ -1,0 +1,215 @@
+"""Facts that arrive through git are facts: tried as people work, by commands and real git."""
+
+import hashlib
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Cli
+from resumption_files import FILE, section
+
+pytestmark = pytest.mark.req("RES-24")
+READS = [
+    ("resumption", "show"),
+    ("resumption", "staleness"),
+    ("resumption", "validate"),
+    ("gate", "show"),
+    ("status",),
+    ("events",),
+    ("checkpoint", "list"),
+    ("ps",),
+    ("doctor",),
+    ("journal", "kept"),
+]
+
+
+def git(root: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=root, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def commit(root: Path, *words: str) -> None:
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", " ".join(words) or "more")
+
+
+def trigger(cli: Cli, root: Path, *words: str) -> None:
+    done = cli("resumption", "trigger", *words, cwd=root)
+    assert done.returncode == 0, done.stderr
+
+
+def edit(root: Path, old: str, new: str) -> None:
+    text = (root / FILE).read_text(encoding="utf-8")
+    assert old in text
+    (root / FILE).write_text(text.replace(old, new), encoding="utf-8")
+
+
+def shown(cli: Cli, root: Path) -> Any:
+    return json.loads(cli("resumption", "show", "--json", cwd=root).stdout)
+
+
+def step(root: Path) -> object:
+    return section(root)["recovery_state"]["next_step"]
+
+
+@pytest.fixture
+def clones(repo: Path, cli: Cli, tmp_path: Path) -> tuple[Path, Path]:
+    """Two people's clones of one project, each at home in its own."""
+    (repo / FILE).write_text("# ours\nworkflow: {id: w-1}\n", encoding="utf-8")
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "begin")
+    commit(repo)
+    hub = str(tmp_path / "hub.git")
+    git(tmp_path, "clone", "-q", "--bare", str(repo), hub)
+    git(repo, "remote", "add", "origin", hub)
+    git(repo, "fetch", "-q", "origin")
+    git(repo, "branch", "-q", "-u", f"origin/{git(repo, 'branch', '--show-current').strip()}")
+    git(tmp_path, "clone", "-q", hub, "other")
+    return repo, tmp_path / "other"
+
+
+def test_committed_edit_is_not_taken_back_by_a_command_that_reads(cli: Cli, repo: Path) -> None:
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "A")
+    commit(repo)
+    edit(repo, "next_step: A", 'next_step: "HAND"')
+    commit(repo)
+    before = hashlib.sha256((repo / FILE).read_bytes()).hexdigest()
+
+    for words in READS:
+        cli(*words, cwd=repo)
+        assert hashlib.sha256((repo / FILE).read_bytes()).hexdigest() == before, words
+        assert git(repo, "status", "--porcelain") == ""
+    told = cli("resumption", "show", cwd=repo).stdout
+    assert re.search(r"^NEXT +not yet taken: «HAND»$", told, re.MULTILINE)
+    assert shown(cli, repo)["not_yet_taken"] == ["recovery_state.next_step"]
+    assert "HAND" in cli("status", cwd=repo).stdout
+    trigger(cli, repo, "T4", "--agent", "x", "--result", "PASS", "--finding", "Good")
+
+    assert step(repo) == "HAND"
+    assert shown(cli, repo)["not_yet_taken"] == []
+
+
+def test_colleagues_newer_section_is_taken_after_a_pull(
+    cli: Cli, clones: tuple[Path, Path]
+) -> None:
+    mine, theirs = clones
+    trigger(cli, theirs, "T1", "--phase", "2", "--next-step", "theirs")
+    commit(theirs)
+    git(theirs, "push", "-q")
+    newer = section(theirs)["recovery_state"]["updated_at"]
+    git(mine, "pull", "-q")
+    told = shown(cli, mine)
+
+    assert told["resumption"]["recovery_state"]["next_step"] == "theirs"
+    assert "recovery_state.next_step" in told["not_yet_taken"]
+    assert step(mine) == "theirs", "a command that reads"
+    assert cli("note", "mine", cwd=mine).returncode == 0
+    found = section(mine)["recovery_state"]
+    assert (found["next_step"], found["updated_at"]) == ("theirs", newer)
+
+
+def test_older_section_after_a_pull_loses_and_is_kept_and_named(
+    cli: Cli, clones: tuple[Path, Path]
+) -> None:
+    mine, theirs = clones
+    trigger(cli, theirs, "T1", "--phase", "2", "--next-step", "theirs, older")
+    trigger(cli, mine, "T1", "--phase", "3", "--next-step", "mine")
+    trigger(cli, mine, "T1", "--phase", "4", "--next-step", "mine, newer")
+    (mine / FILE).write_bytes((theirs / FILE).read_bytes())
+    done = cli("note", "go on", cwd=mine)
+
+    assert step(mine) == "mine, newer"
+    (digest,) = set(re.findall(r"journal kept ([0-9a-f]{12})", done.stderr))
+    assert "theirs, older" in cli("journal", "kept", digest, cwd=mine).stdout
+
+
+def test_two_decisions_of_one_number_are_both_in_both_clones(
+    cli: Cli, clones: tuple[Path, Path]
+) -> None:
+    mine, theirs = clones
+    assert cli("resumption", "decide", "ours", cwd=mine).stdout == "Recorded RD-001\n"
+    assert cli("resumption", "decide", "theirs", cwd=theirs).returncode == 0
+    commit(theirs)
+    git(theirs, "push", "-q")
+    commit(mine)
+    subprocess.run(["git", "pull", "-q", "--no-rebase"], cwd=mine, check=False, capture_output=True)
+    git(mine, "checkout", "--theirs", FILE)
+    commit(mine, "merge")
+    trigger(cli, mine, "T1", "--phase", "2")
+    commit(mine)
+    git(mine, "push", "-q")
+    git(theirs, "pull", "-q")
+    trigger(cli, theirs, "T1", "--phase", "3")
+    commit(theirs)
+    git(theirs, "push", "-q")
+    git(mine, "pull", "-q")
+    trigger(cli, mine, "T1", "--phase", "4")
+    logs = [section(each)["decision_log"] for each in clones]
+
+    assert {entry["decision"] for entry in logs[0]} == {"ours", "theirs"}
+    assert logs[0] == logs[1]
+    assert [entry.get("was") for entry in logs[0]] == [None, "RD-001"]
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        [("stash",), ("stash", "pop")],
+        [("checkout", "--", FILE)],
+        [("reset", "-q", "--hard", "HEAD")],
+        [("checkout", "-q", "HEAD~1", "--", FILE)],
+        [("revert", "--no-edit", "HEAD")],
+    ],
+    ids=lambda moves: moves[0][0],
+)
+def test_old_copy_that_git_brings_back_undoes_nothing(
+    cli: Cli, repo: Path, moves: list[tuple[str, ...]]
+) -> None:
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "A")
+    commit(repo)
+    trigger(cli, repo, "T1", "--phase", "2", "--next-step", "B")
+    commit(repo)
+    is_dirty = moves[0][0] in {"stash", "reset"} or moves[0] == ("checkout", "--", FILE)
+    if is_dirty:
+        trigger(cli, repo, "T1", "--phase", "3", "--next-step", "C")
+    before = section(repo)["recovery_state"]["updated_at"]
+    for words in moves:
+        git(repo, *words)
+        cli("status", cwd=repo)
+    trigger(cli, repo, "T4", "--agent", "x", "--result", "PASS", "--finding", "Good")
+
+    assert step(repo) == ("C" if is_dirty else "B")
+    assert section(repo)["recovery_state"]["updated_at"] > before
+
+
+def test_line_ends_that_git_changed_are_no_news(cli: Cli, repo: Path) -> None:
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "A")
+    (repo / FILE).write_bytes((repo / FILE).read_bytes().replace(b"\n", b"\r\n"))
+
+    assert shown(cli, repo)["not_yet_taken"] == []
+    assert "NOT YET TAKEN" not in cli("status", cwd=repo).stdout
+
+
+def test_times_never_run_backwards_however_many_come_in_a_second(cli: Cli, repo: Path) -> None:
+    times = []
+    for phase in range(1, 5):
+        trigger(cli, repo, "T1", "--phase", str(phase))
+        times.append(section(repo)["recovery_state"]["updated_at"])
+
+    assert times == sorted(set(times))
+
+
+def test_what_a_reader_saw_is_kept_if_git_takes_it_away_again(cli: Cli, repo: Path) -> None:
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "A")
+    commit(repo)
+    edit(repo, "next_step: A", "next_step: only seen")
+    for _ in range(3):
+        cli("status", cwd=repo)
+    git(repo, "checkout", "--", FILE)
+    kept = json.loads(cli("journal", "kept", "--json", cwd=repo).stdout)
+
+    assert [each["why"] for each in kept] == ["found in the file, not yet taken"]
+    assert "only seen" in cli("journal", "kept", kept[0]["digest"], cwd=repo).stdout
