@@ -213,3 +213,91 @@ def test_what_a_reader_saw_is_kept_if_git_takes_it_away_again(cli: Cli, repo: Pa
 
     assert [each["why"] for each in kept] == ["found in the file, not yet taken"]
     assert "only seen" in cli("journal", "kept", kept[0]["digest"], cwd=repo).stdout
+
+
+# A document is a path and a workflow.
+
+
+def two_workflows(cli: Cli, repo: Path) -> None:
+    """A branch each, the same path, another workflow."""
+    (repo / FILE).write_text("workflow: {id: one}\n", encoding="utf-8")
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "of one")
+    cli("resumption", "decide", "in one", cwd=repo)
+    commit(repo, "one")
+    git(repo, "checkout", "-qb", "two")
+    (repo / FILE).write_text("workflow:\n  id: two  # another\n", encoding="utf-8")
+    trigger(cli, repo, "T1", "--phase", "7", "--next-step", "of two")
+    assert cli("resumption", "decide", "in two", cwd=repo).stdout.startswith("Recorded RD-001")
+    commit(repo, "two")
+
+
+def test_branch_with_another_workflow_is_another_document(cli: Cli, repo: Path) -> None:
+    two_workflows(cli, repo)
+    for branch, phase, words in (("-", 1, "one"), ("-", 7, "two"), ("-", 1, "one")):
+        git(repo, "checkout", "-q", branch)
+        for command in READS:
+            cli(*command, cwd=repo)
+        assert git(repo, "status", "--porcelain") == ""
+        assert shown(cli, repo)["resumption"]["recovery_state"]["current_phase"] == phase
+        log = section(repo)["decision_log"]
+        assert [(e["id"], e["decision"]) for e in log] == [("RD-001", f"in {words}")]
+        trigger(cli, repo, "T4", "--agent", words, "--result", "PASS", "--finding", "Good")
+        assert {name[:3] for name in section(repo)["agent_summaries"]} == {words}
+        assert step(repo) == f"of {words}"
+        git(repo, "checkout", "-q", "--", FILE)
+
+
+def test_note_goes_to_the_document_of_this_checkout(cli: Cli, repo: Path) -> None:
+    two_workflows(cli, repo)
+    assert cli("note", "noted in two", cwd=repo).stdout.startswith("Recorded RD-002")
+    commit(repo)
+    git(repo, "checkout", "-q", "-")
+    cli("note", "noted in one", cwd=repo)
+
+    assert [e["decision"] for e in section(repo)["decision_log"]] == ["in one", "noted in one"]
+
+
+def test_decision_for_one_file_is_written_into_that_file_alone(cli: Cli, repo: Path) -> None:
+    for name in ("a.yaml", "b.yaml"):
+        trigger(cli, repo, "T1", "--phase", "1", "--file", name)
+    cli("resumption", "decide", "for a", "--file", "a.yaml", cwd=repo)
+    cli("resumption", "decide", "for b", "--file", "b.yaml", cwd=repo)
+
+    assert [e["decision"] for e in section(repo, "a.yaml")["decision_log"]] == ["for a"]
+    assert [(e["id"], e["decision"]) for e in section(repo, "b.yaml")["decision_log"]] == [
+        ("RD-001", "for b")
+    ]
+
+
+def test_linked_worktree_with_another_workflow_has_a_document_of_its_own(
+    cli: Cli, repo: Path, tmp_path: Path
+) -> None:
+    two_workflows(cli, repo)
+    tree = tmp_path / "tree"
+    git(repo, "worktree", "add", "-q", str(tree), "HEAD~1")
+    trigger(cli, tree, "T1", "--phase", "2", "--next-step", "moved on")
+
+    assert section(repo)["recovery_state"]["current_phase"] == 7
+    assert shown(cli, tree)["resumption"]["recovery_state"]["next_step"] == "moved on"
+
+
+def test_file_that_names_its_workflow_later_stays_the_same_document(cli: Cli, repo: Path) -> None:
+    trigger(cli, repo, "T1", "--phase", "3", "--next-step", "go on")
+    text = (repo / FILE).read_text(encoding="utf-8")
+    (repo / FILE).write_text(f"workflow:\n  id: late\n{text}", encoding="utf-8")
+    cli("resumption", "decide", "kept", cwd=repo)
+    trigger(cli, repo, "T4", "--agent", "x", "--result", "PASS", "--finding", "Good")
+    found = section(repo)
+
+    assert found["recovery_state"]["current_phase"] == 3
+    assert [e["decision"] for e in found["decision_log"]] == ["kept"]
+    assert cli("journal", "verify", cwd=repo).returncode == 0
+
+
+def test_brief_after_a_switch_tells_of_the_workflow_that_is_there(cli: Cli, repo: Path) -> None:
+    two_workflows(cli, repo)
+    git(repo, "checkout", "-q", "-")
+    plans = json.loads(cli("status", "--json", cwd=repo).stdout)["documents"]
+
+    assert [(each["file"], each["phase"]) for each in plans if each.get("phase") == 1] != []
+    assert "phase 1" in cli("status", cwd=repo).stdout

@@ -80,7 +80,7 @@ def _words(section: dict[str, object], path: Path) -> str:
 
 def look_at(journal: Journal, place: Place, default: str) -> list[Waiting]:
     """Every file of this checkout that says what is not taken yet; what is new in it is kept."""
-    from standfast.files import documents_kept
+    from standfast.files import documents_kept, resumption_files
     from standfast.journal import identity, resumption
 
     documents_kept.take_over(journal, place, default)  # one that nobody knows is begun as it is
@@ -88,8 +88,9 @@ def look_at(journal: Journal, place: Place, default: str) -> list[Waiting]:
         return []
     known = resumption.documents(journal.query)
     here = [each for each in known if identity.here(journal, each.root) == place.root]
-    found = [of_document(journal, each) for each in here]
-    if all(each.file != default for each in known):
+    there = [each for each in here if documents_kept.is_there(journal, each)]
+    found = [of_document(journal, each) for each in there]
+    if resumption_files.document_at(journal.query, place.root, default) is None:
         found.append(_of_nobody(place, default))
     waiting = [each for each in found if each is not None]
     return [each._replace(is_first=each.is_news and _keep(journal, each)) for each in waiting]

@@ -15,6 +15,7 @@ from standfast.errors import Conflict, NothingFound, StandfastError, UnsafePath
 from standfast.files import status_md
 from standfast.journal import identity, reading
 from standfast.journal.place import is_checkout
+from standfast.journal.schema import ANY_DOCUMENT
 
 if TYPE_CHECKING:
     from standfast.files.face import Face
@@ -129,12 +130,18 @@ def checkpoints_root(journal: Journal, place: Place) -> str:
 def document_root(journal: Journal, place: Place, file: str) -> str:
     """Where a file with a resumption section is at home: where it was first known, if that is."""
     try:
-        rows = journal.query(
-            "SELECT value ->> 'root' FROM cells WHERE key = ?", (f"resumption:{file}",)
-        )
+        any_known = bool(journal.query(ANY_DOCUMENT))
     except NothingFound:
-        rows = []
-    root = identity.here(journal, str(rows[0][0])) if rows else ""
+        any_known = False
+    if not any_known:
+        return place.root
+    from standfast.files import resumption_files
+
+    found = resumption_files.document_at(journal.query, place.root, file)
+    root = identity.here(journal, found.root) if found is not None else ""
+    there = resumption_files.document_at(journal.query, root, file) if found is not None else None
+    if found is not None and (there is None or there.name != found.name):
+        return place.root  # another workflow stands there now
     return root if is_checkout(place, root) else place.root
 
 

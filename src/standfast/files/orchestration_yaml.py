@@ -18,6 +18,7 @@ from standfast.files.look import rebase
 from standfast.files.merge import Record
 from standfast.journal import place
 from standfast.journal import resumption as recorded
+from standfast.journal.author import STANDFAST
 from standfast.protocol import orchestration, resumption_records, yaml_sections
 from standfast.protocol.yaml_writing import write
 
@@ -112,19 +113,30 @@ def declared(file: str, root: str, *, in_git: bool) -> tuple[Face, Walk]:
     """The same, also for a file that no document is known of."""
     walk = Walk(file, f"{root}/{file}")
 
-    def now(journal: Journal) -> Document:
-        return recorded.known(journal.query, file)
+    def now(journal: Journal, data: bytes | None) -> Document:
+        if data is None:
+            return recorded.known(journal.query, file)
+        text = data.decode("utf-8", "replace")
+        found = recorded.in_file(journal.query, file, text)
+        found = found or recorded.last_in(journal.query, file, text)  # its id was just edited
+        if found is None:
+            problem = "the file leads another workflow than any that was begun here"
+            raise FaceInvalid(problem, file=walk.path)
+        return found
 
     def rendered(journal: Journal, data: bytes | None) -> bytes:
-        state = now(journal)
+        state = now(journal, data)
         walk.seq = state.seq
         return render(state, data, walk.path)
 
     def take(journal: Journal, data: bytes, became: str, *, in_place: bool) -> None:
         found = arriving.read(data, walk.path)
-        act = arriving.take(journal, now(journal), made, found, _words, f"{file}, {became}")
+        text = data.decode("utf-8", "replace")
+        document = now(journal, data)
+        act = arriving.take(journal, document, made, found, _words, f"{file}, {became}")
         with journal.writing() as tx:
             kept = act(tx)
+            recorded.give_name(tx, recorded.known(tx.execute, document.name), text, STANDFAST)
             if in_place:
                 rebase(tx, made, without_secrets(data))
         walk.left += arriving.named(made, found, kept)

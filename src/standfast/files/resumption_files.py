@@ -10,23 +10,25 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock, disk
-from standfast.errors import FaceInvalid
+from standfast.errors import FaceInvalid, StandfastError
 from standfast.files.drafts import without_secrets
 from standfast.files.face import SIZE_LIMIT
 from standfast.files.look import know
 from standfast.files.orchestration_yaml import PREFIX, judged
 from standfast.journal import resumption as recorded
+from standfast.journal.author import STANDFAST
 from standfast.protocol import orchestration, resumption_check, yaml_sections
 from standfast.protocol.documents import decode
 from standfast.protocol.resumption import Resumption, begin
 from standfast.protocol.resumption_migration import FIRST_VERSION, Migrated, migrate, version_of
 from standfast.protocol.resumption_schema import VERSION
 from standfast.protocol.resumption_triggers import Recovery
+from standfast.protocol.workflow_id import workflow_id
 from standfast.redact import redact_value
 
 if TYPE_CHECKING:
     from standfast.journal.author import Author
-    from standfast.journal.resumption import Whose
+    from standfast.journal.resumption import Ask, Whose
     from standfast.journal.resumption_folds import Document
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
@@ -50,6 +52,11 @@ class Found(NamedTuple):
     latest_id: str | None = None
     line: int = 1
     data: bytes = b""
+
+    @property
+    def text(self) -> str:
+        """The file, as far as its workflow is looked for in it."""
+        return self.data.decode("utf-8", "replace")
 
 
 def look(root: str, file: str) -> Found:
@@ -83,12 +90,46 @@ def look(root: str, file: str) -> Found:
 
 def ensure(tx: Writing, root: str, file: str, author: Author) -> Document:
     """The document of a file: known, taken over as it stands there, or begun."""
-    known = recorded.find(tx.execute, file)
+    known = in_file(tx, text_at(root, file), file)
     if known is not None:
         return known
     found = look(root, file)
     refuse(found)
     return _take(tx, found, root, author) if found.has_section else _begin(tx, found, root, author)
+
+
+def in_file(tx: Writing, text: str | None, file: str) -> Document | None:
+    """The document that stands there, with the name of the workflow that the file leads now."""
+    if text is None:
+        return recorded.find(tx.execute, file)
+    known = recorded.in_file(tx.execute, file, text)
+    return None if known is None else recorded.give_name(tx, known, text, STANDFAST)
+
+
+def text_at(root: str, file: str) -> str | None:
+    """A file as far as its workflow is looked for in it; None where there is none to read."""
+    try:
+        return disk.read_beneath(root, file, limit=SIZE_LIMIT).decode("utf-8", "replace")
+    except (StandfastError, OSError):
+        return None
+
+
+def document_at(ask: Ask, root: str, file: str) -> Document | None:
+    """The document that a file shows as it stands; where there is no file, the last one of it."""
+    text = text_at(root, file)
+    return recorded.find(ask, file) if text is None else recorded.in_file(ask, file, text)
+
+
+def name_here(ask: Ask, root: str, file: str) -> str | None:
+    """The document that whoever decides something in a checkout means.
+
+    Empty where its file leads a workflow that nobody has begun; None where no file says which.
+    """
+    found = document_at(ask, root, file)
+    if found is not None:
+        return found.name
+    text = text_at(root, file)
+    return "" if text is not None and workflow_id(text) is not None else None
 
 
 def refuse(found: Found) -> None:
@@ -123,8 +164,9 @@ def _take(
     base = without_secrets(found.data) if is_edited_from else None
     know(tx, PREFIX + found.file, found.data, base=base)
     return recorded.begin(
-        tx, found.file, root, state, author, latest_id=found.latest_id, whose=whose
-    )
+        tx, found.file, root, state, author, latest_id=found.latest_id, whose=whose,
+        workflow=workflow_id(found.text),
+    )  # fmt: skip
 
 
 def _begin(tx: Writing, found: Found, root: str, author: Author) -> Document:
@@ -140,7 +182,10 @@ def _begin(tx: Writing, found: Found, root: str, author: Author) -> Document:
         updated_at=clock.rfc3339(clock.now_us()),
     )
     new = begin(state, [found.file], around.gates)
-    return recorded.begin(tx, found.file, root, new, author, latest_id=found.latest_id)
+    workflow = workflow_id(found.text)
+    return recorded.begin(
+        tx, found.file, root, new, author, latest_id=found.latest_id, workflow=workflow
+    )
 
 
 def whose(journal: Journal, found: Found, root: str) -> Whose:
@@ -152,7 +197,7 @@ def whose(journal: Journal, found: Found, root: str) -> Whose:
 
 def take_over(tx: Writing, found: Found, root: str, author: Author, by: Whose) -> bool:
     """Take over a valid section that nobody told us of; anything else is left alone."""
-    is_known = recorded.find(tx.execute, found.file) is not None
+    is_known = in_file(tx, found.text, found.file) is not None
     if is_known or found.version != VERSION or found.findings:
         return False
     _take(tx, found, root, author, by)

@@ -14,7 +14,7 @@ from standfast.journal import decisions
 from standfast.journal import resumption_states as states
 from standfast.journal.author import USER
 from standfast.journal.resumption_folds import CELLS, Document, Pending, advance, read
-from standfast.protocol import ids
+from standfast.protocol import ids, updated_at
 from standfast.protocol.arrivals import UNITS, stamp
 from standfast.protocol.arrivals_logs import WAS
 from standfast.protocol.authorship import REPOSITORY
@@ -30,7 +30,7 @@ from standfast.protocol.resumption_triggers import (
 )
 from standfast.protocol.text import one_line
 from standfast.protocol.trigger_values import write_state, write_trigger
-from standfast.protocol.workflow_id import document_name
+from standfast.protocol.workflow_id import document_name, workflow_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -54,7 +54,7 @@ _UNOWNED = """
       WHERE cells.key >= 'resumption:' AND cells.key < 'resumption;')
     ORDER BY number"""
 _ALL = "SELECT key, value, at, seq FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"
-_IN_FILE = f"{_ALL} AND value ->> 'file' = ? ORDER BY seq DESC LIMIT 1"
+_NAMED = f"{_ALL} AND (key = ? OR value ->> 'file' = ?) ORDER BY seq DESC"
 
 
 def documents(ask: Ask) -> list[Document]:
@@ -64,8 +64,47 @@ def documents(ask: Ask) -> list[Document]:
 
 def find(ask: Ask, name: str) -> Document | None:
     """The document of this name; of a file, the one that was last seen in it."""
-    rows = ask(f"{_ALL} AND key = ?", (CELLS + name,)) or ask(_IN_FILE, (name,))
+    rows = ask(_NAMED, (CELLS + name, name))
     return read(*rows[0]) if rows else None
+
+
+def in_file(ask: Ask, file: str, text: str) -> Document | None:
+    """The document that a file with this text shows: of the workflow that it names.
+
+    Where it names none, the one last seen there. One that had no workflow yet gets its name if
+    the section is one of its own.
+    """
+    workflow = workflow_id(text)
+    if workflow is None:
+        return find(ask, file)
+    found = find(ask, document_name(file, workflow))
+    if found is not None:
+        return found
+    last = last_in(ask, file, text)
+    return last if last is not None and last.workflow is None else None
+
+
+def last_in(ask: Ask, file: str, text: str) -> Document | None:
+    """The document last seen in a file of which the section is that stands there, if there is one.
+
+    Where none stands there, it may be of any.
+    """
+    at = updated_at.find(text)
+    rows = ask(_NAMED, (CELLS + file, file))
+    found = (read(*row) for row in rows)
+    its = (each for each in found if at in (None, each.state["updated_at"])
+           or states.had(ask, each, str(at)))  # fmt: skip
+    return next(its, None)
+
+
+def give_name(tx: Writing, document: Document, text: str, author: Author) -> Document:
+    """The file names its workflow from now on: so does its document."""
+    workflow = workflow_id(text)
+    if workflow is None or document.workflow is not None:
+        return document
+    tx.append("resumption.named", {"file": document.file, "to": workflow}, author)
+    states.rename(tx, document.name, document_name(document.file, workflow))
+    return known(tx.execute, document_name(document.file, workflow))
 
 
 def known(ask: Ask, name: str) -> Document:
@@ -94,6 +133,8 @@ def begin(
     What was decided before there was a document is appended to it.
     """
     earlier = _unowned(tx.execute)
+    last = find(tx.execute, file) if workflow is None else None
+    workflow = last.workflow if last is not None else workflow
     log = resumption.section["decision_log"]
     by = whose or {}
     decided = []
@@ -183,6 +224,12 @@ def _append(
     after = known(tx.execute, before.name)
     states.note(tx, after)
     return after
+
+
+def move(tx: Writing, document: Document, root: str, author: Author) -> Document:
+    """The file is at home in another checkout from now on."""
+    tx.append("resumption.moved", {**_of(document), "root": root}, author)
+    return known(tx.execute, document.name)
 
 
 def _of(document: Document) -> dict[str, object]:
@@ -316,6 +363,7 @@ def catch_up(tx: Writing, author: Author, name: str | None = None) -> None:
 
 
 def _meant(ask: Ask, name: str | None) -> Document | None:
+    """One by its name; else the only one there is."""
     live = [each for each in documents(ask) if each.is_live and name in (None, each.name)]
     return live[0] if len(live) == 1 else None
 

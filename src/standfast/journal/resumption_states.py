@@ -61,6 +61,20 @@ def past(ask: Ask, document: Document, theirs: Section) -> Past:
     return Past(frozenset(held), frozenset(came), _read(str(rows[0][0])) if rows else None)
 
 
+def had(ask: Ask, document: Document, updated_at: str) -> bool:
+    """Whether it had a state of this time."""
+    return bool(ask(_ANY, (_at(document.name, updated_at),)))
+
+
+def rename(tx: Writing, before: str, after: str) -> None:
+    """What is remembered goes with a document that gets another name."""
+    for prefix in (_held(before), _came(before), f"{_at(before, '')}"):
+        sql = """
+            UPDATE OR REPLACE published SET face = ?2 || substr(face, length(?1) + 1)
+            WHERE face = ?1 OR (substr(?1, -1) = '@' AND substr(face, 1, length(?1)) = ?1)"""
+        tx.execute(sql, (prefix, prefix.replace(before, after, 1)))
+
+
 def is_known(ask: Ask, document: Document) -> bool:
     """Whether anything is remembered of it."""
     return bool(ask(_ANY, (_held(document.name),)))

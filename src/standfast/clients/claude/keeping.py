@@ -13,7 +13,7 @@ from standfast import clock, config
 from standfast.clients.claude import monitor
 from standfast.clients.claude.recording import MAIN
 from standfast.errors import StandfastError
-from standfast.journal import compactions, freshness, passed, resumption
+from standfast.journal import compactions, concerned, freshness, passed, resumption
 from standfast.protocol import context_monitor, staleness
 from standfast.protocol.resumption_triggers import ThresholdCrossing
 
@@ -91,9 +91,9 @@ def _cross(call: Call, tx: Writing, tier: str, fill: Fill) -> None:
     told = {"session": call.session, "tier": tier, "before": before or context_monitor.NOMINAL}
     figures = {"tokens": fill.tokens, "window": fill.window}
     tx.append("context.crossed", {**told, **figures}, call.author(MAIN))
-    concerns = {file for file, *_ in call.documents}
+    concerns = set(concerned.names(tx.execute, call.place.root))
     for document in resumption.documents(tx.execute):
-        if document.is_live and document.file in concerns:
+        if document.is_live and document.name in concerns:
             _advise(call, tx, document, fill)
 
 
@@ -106,7 +106,7 @@ def _advise(call: Call, tx: Writing, document: Document, fill: Fill) -> None:
     state = resumption.recovery(tx.execute, document, now, context_fill_at_update=fill.share)
 
     def fire() -> None:
-        resumption.fire(tx, document.file, ThresholdCrossing(state), call.author(MAIN))
+        resumption.fire(tx, document.name, ThresholdCrossing(state), call.author(MAIN))
 
     try:
         tx.trial(fire)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from standfast.config import Config
     from standfast.files.documents_seen import Waiting
+    from standfast.journal.following import Ask
     from standfast.journal.place import Place
     from standfast.journal.retention import Limits
     from standfast.surfaces.cli.screen import Screen
@@ -166,6 +167,14 @@ class Context:
 
             taken = documents_kept.take(self.journal, self.place, file)
             self.trouble += [each.refused for each in taken if each.refused is not None]
+
+    def document(self, ask: Ask) -> str | None:
+        """The document of this checkout, which a decision without one goes to."""
+        if not ask(ANY_DOCUMENT, ()):
+            return None
+        from standfast.files import resumption_files
+
+        return resumption_files.name_here(ask, self.place.root, self.config.orchestration_file)
 
     def _documents(self) -> set[str]:
         if not (self.journal.exists and self.journal.query(ANY_DOCUMENT)):

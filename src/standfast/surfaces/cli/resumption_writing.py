@@ -45,9 +45,9 @@ def author(context: Context) -> Author:
 
 
 def known(context: Context, file: str) -> Document | None:
-    """The document of a file, if the journal has one."""
+    """The document that a file of this checkout shows, if the journal has one."""
     try:
-        return resumption.find(context.journal.query, file)
+        return resumption_files.document_at(context.journal.query, context.place.root, file)
     except NothingFound:
         return None
 
@@ -72,8 +72,8 @@ def ensure(tx: Writing, context: Context, file: str, who: Author) -> Document:
     """The document of a file, begun if need be, with everything that the journal has decided."""
     root = homes.document_root(context.journal, context.place, file)
     found = resumption_files.ensure(tx, root, file, who)
-    follow(tx, who)
-    return resumption.find(tx.execute, file) or found
+    follow(tx, who, found.name)
+    return resumption.find(tx.execute, found.name) or found
 
 
 def fire(
@@ -86,8 +86,8 @@ def fire(
     who = author(context)
     before = ensure(tx, context, file, who)
     fields = [f"recovery_state.{name}" for name in said]
-    after = resumption.fire(tx, file, make(tx, before), who, fields)
-    follow(tx, who)
+    after = resumption.fire(tx, before.name, make(tx, before), who, fields)
+    follow(tx, who, before.name)
     return before, after
 
 
