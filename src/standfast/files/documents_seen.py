@@ -43,9 +43,9 @@ class Waiting(NamedTuple):
 
     @property
     def is_news(self) -> bool:
-        """Whether the file says anything that the journal has not."""
+        """Whether the file says anything that the journal has not, as far as it can be read."""
         if self.arrival is None:
-            return self.refused is None
+            return True
         return bool(self.arrival.taken or self.lost)
 
     @property
@@ -58,7 +58,7 @@ class Waiting(NamedTuple):
     def words(self) -> str:
         """What of it is new, for people and models: to be quoted."""
         if self.arrival is None:
-            return "its resumption section"
+            return "what cannot be read" if self.refused else "its resumption section"
         section = self.arrival.section
         news = [_words(section, path) for path in self.arrival.taken]
         lost = [
@@ -109,7 +109,7 @@ def of_document(journal: Journal, document: Document) -> Waiting | None:
     except StandfastError as error:
         line = {"file": path, "line": error.line, "remedy": error.remedy}
         refused = FaceInvalid(error.problem, **line)  # type: ignore[arg-type]  # as they are
-        return Waiting(document.file, path, document, refused=refused)
+        return Waiting(document.file, path, document, refused=refused, data=data)
     waiting = Waiting(document.file, path, document, arrival, data=data)
     return waiting if waiting.is_news or arrival.is_old else None
 

@@ -56,11 +56,10 @@ def unite(
     events, never = _events(ours[EVENTS]["events"], theirs[EVENTS]["events"], counts, first=first)
     new = {AGENTS: agents, EVENTS: {"count": len(events), "events": events}}
     had = {_happened(event) for event in ours[EVENTS]["events"]}
-    lines = set(ours[AGENTS].values())
     taken: list[Path] = [
         (LOG, entry["id"]) for entry, at in zip(log, places, strict=True) if at is None
     ]
-    taken += [(AGENTS, name) for name, line in agents.items() if line not in lines]
+    taken += [(AGENTS, name) for name in agents if not _had(ours[AGENTS], name, agents[name])]
     taken += [(EVENTS, event["id"]) for event in events if _happened(event) not in had]
     return Logs({LOG: log, **new}, places, tuple(taken), (*refused, *not_so, *never), renamed)
 
@@ -156,6 +155,11 @@ def _agents(
         else:
             united[free_name(united, agent)] = line
     return united, kept
+
+
+def _had(ours: Mapping[str, str], name: str, line: str) -> bool:
+    """Whether a line was ours, of this agent or of the one whose re-run it is named as."""
+    return any(line == said for agent, said in ours.items() if name.startswith(agent))
 
 
 # Compactions.

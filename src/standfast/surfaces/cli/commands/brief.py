@@ -44,7 +44,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     text = brief.render(found, make_nonce(ask), size)
     print(json_line({**_as_dict(found), "text": text}) if context.json else text)
     for each in context.waiting:
-        if each.is_news and not context.json:
+        if each.is_news and not (each.refused or context.json):
             print(f"NOT YET TAKEN, {each.file} says (quoted): «{printable(each.words)}»")
     return 0
 

@@ -68,7 +68,9 @@ def _facts(
         "events": count,
         "last_event_at": clock.rfc3339(last[0].at) if last else None,
         "not_yet_taken": [
-            {"file": each.file, "says": each.words} for each in context.waiting if each.is_news
+            {"file": each.file, "says": each.words}
+            for each in context.waiting
+            if each.is_news and not each.refused
         ],
         "needs_you": [*(trouble.as_dict() for trouble in context.trouble), *needs],
         "decisions": [
@@ -113,7 +115,7 @@ def _text(
 
 def _waiting(context: Context) -> str:
     """What stands in files and is not taken in yet; whose words they are, nobody has judged."""
-    news = [each for each in context.waiting if each.is_news]
+    news = [each for each in context.waiting if each.is_news and not each.refused]
     rows = [("NOT YET TAKEN", each.file, f"«{each.words}»") for each in news]
     return context.screen.table(rows, ("strong", "strong")) if rows else ""
 
