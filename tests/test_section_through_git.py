@@ -301,3 +301,46 @@ def test_brief_after_a_switch_tells_of_the_workflow_that_is_there(cli: Cli, repo
 
     assert [(each["file"], each["phase"]) for each in plans if each.get("phase") == 1] != []
     assert "phase 1" in cli("status", cwd=repo).stdout
+
+
+# A person's word.
+
+
+def test_person_says_that_the_file_is_right_a_rewind_included(cli: Cli, repo: Path) -> None:
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "A")
+    commit(repo)
+    trigger(cli, repo, "T1", "--phase", "2", "--next-step", "B")
+    cli("resumption", "decide", "stays", cwd=repo)
+    commit(repo)
+    before = section(repo)["recovery_state"]["updated_at"]
+    git(repo, "checkout", "-q", "HEAD~1", "--", FILE)
+    told = cli("resumption", "adopt", FILE, cwd=repo)
+
+    assert told.stdout.startswith(f"Adopted {FILE} as it stands; replaced: recovery_state")
+    found = section(repo)
+    assert (found["recovery_state"]["next_step"], found["recovery_state"]["current_phase"]) == (
+        "A",
+        1,
+    )
+    assert found["recovery_state"]["updated_at"] > before
+    assert [entry["decision"] for entry in found["decision_log"]] == ["stays"]
+    assert cli("journal", "verify", cwd=repo).returncode == 0
+    trigger(cli, repo, "T4", "--agent", "x", "--result", "PASS", "--finding", "Good")
+    assert step(repo) == "A"
+
+
+def test_agent_adopts_nothing(cli: Cli, repo: Path) -> None:
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "A")
+    done = cli("resumption", "adopt", cwd=repo, env={"CLAUDECODE": "1"})
+
+    assert done.returncode != 0
+
+
+@pytest.mark.parametrize("words", [("a.yaml", "b.yaml"), ("nowhere.yaml",), ("../x.yaml",)])
+def test_what_cannot_be_adopted_is_refused_in_words(
+    cli: Cli, repo: Path, words: tuple[str, ...]
+) -> None:
+    done = cli("resumption", "adopt", *words, cwd=repo)
+
+    assert done.returncode not in {0, 1}
+    assert "Traceback" not in done.stderr

@@ -302,7 +302,7 @@ class World:
                 clone.git(what, "--abort")
             clone.git("reset", "-q", "--hard")
             clone.git("stash", "clear")
-            clone.git("checkout", "-q", "main")
+            clone.git("checkout", "-qf", "main")
         for number in range(3):
             for clone in self.clones:
                 self.meet(clone, write=number < 2)
@@ -328,7 +328,9 @@ class World:
             )
             assert status == 0, told
         clone.git("commit", "-qam", "settled")
-        assert clone.git("push", "-q", "origin", "HEAD:main")
+        pushed = ["git", "push", "-q", "origin", "HEAD:main"]
+        done = subprocess.run(pushed, cwd=clone.root, check=False, capture_output=True)
+        assert done.returncode == 0, done.stderr
 
 
 def live(folder: Path, seed: int, steps: int) -> int:

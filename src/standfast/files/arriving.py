@@ -92,8 +92,22 @@ def _with_latest(ask: Ask, document: Document, named: str | None) -> Section:
     return {**document.section, "recovery_state": {**document.state, "last_checkpoint": latest}}
 
 
+def rewind(ask: Ask, document: Document, found: Found) -> Arrival:
+    """The same where a person says that the file is right."""
+    ours = _with_latest(ask, document, found.latest_id)
+    return (
+        arrivals.Arrival(ours) if found.section is None else arrivals.rewound(ours, found.section)
+    )
+
+
 def take(
-    journal: Journal, document: Document, face: Face, found: Found, words: Words, origin: str
+    journal: Journal,
+    document: Document,
+    face: Face,
+    found: Found,
+    words: Words,
+    origin: str,
+    judge: Callable[[Ask, Document, Found], Arrival] = judge,
 ) -> Callable[[Writing], list[Kept]]:
     """Judge it, and ask git who wrote what is new, while nobody waits; then what takes it in."""
     first = judge(journal.query, document, found)

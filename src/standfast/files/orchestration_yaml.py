@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from standfast.journal.resumption_folds import Document
     from standfast.journal.store import Journal
     from standfast.protocol.arrivals import Arrival
+    from standfast.protocol.arrivals_logs import Kept
 
 PREFIX = "resumption/"
 
@@ -92,6 +93,17 @@ def brought(journal: Journal, document: Document, arrival: Arrival, data: bytes)
     """Who wrote what a file brings and nobody has taken in yet."""
     made, walk = face(document, in_git=place.git_dir(document.root) is not None)
     return arriving.whose_of(journal, made, arrival, arriving.read(data, walk.path), _words)
+
+
+def adopt(journal: Journal, document: Document, data: bytes) -> list[Kept]:
+    """Take the file's section as it is: a person's word."""
+    made, walk = face(document, in_git=place.git_dir(document.root) is not None)
+    found, origin = arriving.read(data, walk.path), f"{document.file}, as a person said"
+    act = arriving.take(journal, document, made, found, _words, origin, judge=arriving.rewind)
+    with journal.writing() as tx:
+        kept = act(tx)
+        rebase(tx, made, without_secrets(data))
+    return kept
 
 
 class Walk:

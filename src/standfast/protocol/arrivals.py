@@ -30,6 +30,7 @@ _MADE = ("last_checkpoint", "updated_at")  # by us, whoever writes the state
 _AHEAD = "its `updated_at` lies ahead of this machine's clock"
 _OLDER = "is older than what stands here"
 _NEWER = "was replaced by a newer one"
+_SAID = "was replaced because a person said that the file is right"
 _BOTH = "was edited here while it changed in the journal"
 _REMEDY = "Say it again with `standfast resumption trigger`, if it still holds."
 _CHECKPOINT = "names another checkpoint than the latest"
@@ -105,6 +106,21 @@ def judge(ours: Section, theirs: Section, past: Past, now_s: int) -> Arrival:
     section = {**ours, **walk.new, **logs.section}
     taken = (*walk.taken, *logs.taken)
     return Arrival(section, taken, kept, tuple(walk.old), walk.is_edit, logs)
+
+
+def rewound(ours: Section, theirs: Section) -> Arrival:
+    """Their section, because a person says so, an old copy as well; no log loses anything by it."""
+    now, found = digests(ours), digests(theirs)
+    changed = [unit for unit in UNITS if now[unit] != found[unit]]
+    new = {unit: theirs[unit] for unit in changed}
+    if STATE in new:
+        own = {"last_checkpoint": ours[STATE]["last_checkpoint"]}
+        new[STATE] = {**_own(ours[STATE], theirs[STATE]), **theirs[STATE], **own}
+    kept = tuple(Kept((unit,), ours[unit], _SAID, _REMEDY, is_ours=True) for unit in changed)
+    taken = [path for unit in changed for path in _paths(unit, ours[unit], theirs[unit])]
+    logs = unite(ours, theirs, None, theirs_first=True)
+    section = {**ours, **new, **logs.section}
+    return Arrival(section, (*taken, *logs.taken), kept, is_edit=True, logs=logs)
 
 
 _WON, _LOST, _UNBELIEVED = "won", "lost", "ahead"

@@ -28,7 +28,9 @@ def configure(parser: Parser) -> None:
     """What to do, and what a trigger says."""
     parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
     parser.add_argument(
-        "words", nargs="*", help="for `trigger`: T1 to T7; for `decide`: what was decided"
+        "words",
+        nargs="*",
+        help="for `trigger`: T1 to T7; for `decide`: what was decided; for `adopt`: the file",
     )
     parser.add_argument(
         "--from", dest="source", metavar="FILE", help="the whole trigger as JSON; `-` reads stdin"
@@ -39,7 +41,7 @@ def configure(parser: Parser) -> None:
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Do it, and say what stood in the way of the file."""
     action = arguments.action
-    if action not in {"trigger", flags.DECIDE} and arguments.words:
+    if action not in {"trigger", flags.DECIDE, "adopt"} and arguments.words:
         raise WrongUsage(f"`{action}` takes no `{one_line(arguments.words[0], 60)}`")
     if action != "trigger":
         flags.refuse_others(arguments, action)
@@ -174,10 +176,20 @@ def _migrate(context: Context, arguments: argparse.Namespace) -> int:
     return checks.migrate(context, arguments.file)
 
 
+def _adopt(context: Context, arguments: argparse.Namespace) -> int:
+    """The file is right, a person says: old or not, it is what holds from now on."""
+    from standfast.surfaces.cli import resumption_checks as checks
+
+    if len(arguments.words) > 1 or (arguments.words and arguments.file):
+        raise WrongUsage("adopt one file at a time")
+    return checks.adopt(context, arguments.words[0] if arguments.words else arguments.file)
+
+
 _ACTIONS = {
     "show": _show,
     "validate": _validate,
     "migrate": _migrate,
+    "adopt": _adopt,
     "trigger": _trigger,
     "decide": _decide,
     "staleness": _staleness,
