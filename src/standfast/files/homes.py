@@ -78,6 +78,16 @@ def keep_all(
     return found
 
 
+def take_checkpoints(journal: Journal, place: Place, named: str | None) -> Outcome | None:
+    """Take in what others wrote into the file of the checkpoints, and leave it as it is."""
+    face = checkpoints_face(journal, place, named)
+    if _checkpoints_settled(journal, face) or not is_home(journal, place, face):
+        return None
+    from standfast.files import publish
+
+    return publish.take_in(journal, face)
+
+
 def _keep_in_folder(journal: Journal, face: Face) -> Outcome:
     """The protocol gives the file a folder of its own, which need not be there."""
     from standfast.files import publish

@@ -88,13 +88,19 @@ class Context:
         self.journal.make_if_gone()
 
     def heal(
-        self, *, checkpoints: bool = False, resumption: str | None = None, writes: bool = False
+        self,
+        *,
+        checkpoints: bool = False,
+        resumption: str | None = None,
+        writes: bool = False,
+        looks: bool = False,
     ) -> None:
         """Take in strays and keep the faces; what cannot be done now is told, not fatal.
 
         The faces of *checkpoints* and of a *resumption* section are written even where there was
         no file yet: their own command was called. A command that only reads changes nothing in a
-        work tree; what it finds there that is not taken yet is in `waiting`.
+        work tree; what it finds there that is not taken yet is in `waiting`. One that *looks* at
+        checkpoints sees those of a file that was here before any journal.
         """
         self._healed = True
         writes = writes or checkpoints or resumption is not None
@@ -105,6 +111,10 @@ class Context:
             marks = list(lost.marks(self.environ, self.place.folder))
             waiting = strays.look(self.journal, self.config.temporaries, marks=marks)
             self._tell_absence()
+            begins = (writes or looks) and not self.journal.exists and self.has_checkpoints()
+            if begins:
+                self.may_write()
+                self.journal.make()
             if not (waiting or self.journal.exists):
                 return
             self.may_write()
@@ -167,6 +177,24 @@ class Context:
 
             taken = documents_kept.take(self.journal, self.place, file)
             self.trouble += [each.refused for each in taken if each.refused is not None]
+
+    def has_checkpoints(self) -> bool:
+        """Whether a file of checkpoints is here, whoever wrote it."""
+        from standfast.files import homes
+
+        relative = self.config.checkpoints_file or homes.CHECKPOINTS_FILE
+        return os.path.lexists(os.path.join(homes.main_root(self.place), relative))
+
+    def take_checkpoints(self) -> None:
+        """Before one is written: those that others left in the file have earlier numbers."""
+        if not self.has_checkpoints():
+            return
+        from standfast.files import homes
+
+        self.journal.make()
+        found = homes.take_checkpoints(self.journal, self.place, self.config.checkpoints_file)
+        if found is not None and found.refused is not None:
+            self.trouble.append(found.refused)
 
     def document(self, ask: Ask) -> str | None:
         """The document of this checkout, which a decision without one goes to."""
