@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from conftest import Cli
 from resumption_files import FILE, section
+from run_worlds import night
 
 pytestmark = pytest.mark.req("RES-24")
 READS = [
@@ -344,3 +346,25 @@ def test_what_cannot_be_adopted_is_refused_in_words(
 
     assert done.returncode not in {0, 1}
     assert "Traceback" not in done.stderr
+
+
+# Who may write it.
+
+ASKS = """\
+for words in "resumption decide x" "resumption trigger T1 --phase 9" "gate record Q evidence=1"; do
+  unset $(env | grep -o '^STANDFAST_[A-Z_]*')
+  {python} -m standfast -C {repo} $words >> {said} 2>&1
+done; echo x > made"""
+
+
+@pytest.mark.req("RES-08")
+def test_agent_of_a_lane_writes_no_section(world: Path, tmp_path: Path, cli: Cli) -> None:
+    made = night(tmp_path / "lane")
+    trigger(cli, made.repo, "T1", "--phase", "1", "--next-step", "lead")
+    said = made.top / "said"
+    made.agent(ASKS.format(python=sys.executable, repo=made.repo, said=said))
+    done = made.call("run", made.plan("run: night\nlanes: {one: x}\n"))
+
+    assert done.returncode == 0, done.stderr
+    assert said.read_text(encoding="utf-8").count("asks to write the section") == 3
+    assert section(made.repo)["decision_log"] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from standfast.effects import lineage
 from standfast.errors import NothingFound, NotTheOrchestrator, UnsafePath
 from standfast.files import homes, resumption_files
 from standfast.files.context_files import below
@@ -53,12 +54,14 @@ def known(context: Context, file: str) -> Document | None:
 
 
 def refuse_agents(context: Context) -> None:
-    """Only who leads the work writes: not the agents of a stage, not a session's subagents.
+    """Only who leads the work writes: no agent that we run, not a session's subagents.
 
     Where hooks are off nobody tells which calls are open: what is known of them is old.
     """
     if context.environ.get(_OUTPUT):
         raise NotTheOrchestrator("an agent that `stage run` launched asks to write the section")
+    if lineage.is_an_agents():
+        raise NotTheOrchestrator("an agent of a lane, or what it began, asks to write the section")
     session = context.config.session
     hooks_are_off = os.path.lexists(os.path.join(context.place.folder, OFF))
     if session is None or hooks_are_off or not context.journal.exists:
