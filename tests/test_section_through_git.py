@@ -368,3 +368,18 @@ def test_agent_of_a_lane_writes_no_section(world: Path, tmp_path: Path, cli: Cli
     assert done.returncode == 0, done.stderr
     assert said.read_text(encoding="utf-8").count("asks to write the section") == 3
     assert section(made.repo)["decision_log"] == []
+
+
+def test_show_says_on_which_branch_the_one_state_was_written(cli: Cli, repo: Path) -> None:
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "A")
+    commit(repo)
+    assert "BRANCH" not in cli("resumption", "show", cwd=repo).stdout
+    git(repo, "checkout", "-qb", "side")
+    trigger(cli, repo, "T1", "--phase", "2", "--next-step", "B")
+    commit(repo)
+    git(repo, "checkout", "-q", "-")
+    told = cli("resumption", "show", cwd=repo).stdout
+
+    assert re.search(r"^BRANCH +last written on side; this is main", told, re.MULTILINE)
+    assert "it shows an earlier state" in told
+    assert re.search(r"^NEXT +B$", told, re.MULTILINE)

@@ -40,12 +40,13 @@ class Waiting(NamedTuple):
     refused: StandfastError | None = None
     data: bytes = b""
     is_first: bool = False  # nobody has seen this before
+    is_old: bool = False  # bytes that we once wrote, of an earlier state
 
     @property
     def is_news(self) -> bool:
         """Whether the file says anything that the journal has not, as far as it can be read."""
         if self.arrival is None:
-            return True
+            return not self.is_old
         return bool(self.arrival.taken or self.lost)
 
     @property
@@ -100,8 +101,10 @@ def of_document(journal: Journal, document: Document) -> Waiting | None:
     """What the file of a document says that the journal does not; None where that is nothing."""
     path = os.path.join(document.root, document.file)
     data = _read(document.root, document.file)
-    if data is None or _is_ours(journal, PREFIX + document.file, data):
+    if data is None or _is_newest(journal, PREFIX + document.file, data):
         return None
+    if _is_ours(journal, PREFIX + document.file, data):
+        return Waiting(document.file, path, document, is_old=True)
     from standfast.files import arriving
 
     try:
@@ -127,6 +130,11 @@ def _read(root: str, file: str) -> bytes | None:
         return disk.read_beneath(root, file, limit=SIZE_LIMIT)
     except (StandfastError, OSError):
         return None
+
+
+def _is_newest(journal: Journal, name: str, data: bytes) -> bool:
+    newest = "SELECT 1 FROM faces WHERE face = ? AND digest = ?"
+    return bool(journal.query(newest, (name, digest(data))))
 
 
 def _is_ours(journal: Journal, name: str, data: bytes) -> bool:

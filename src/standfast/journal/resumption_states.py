@@ -61,6 +61,19 @@ def past(ask: Ask, document: Document, theirs: Section) -> Past:
     return Past(frozenset(held), frozenset(came), _read(str(rows[0][0])) if rows else None)
 
 
+def written_on(tx: Writing, document: Document, branch: str | None) -> None:
+    """Remember on which branch a document was last written."""
+    tx.execute("DELETE FROM published WHERE face = ?", (f"branch:{document.name}",))
+    if branch is not None:
+        tx.execute(_ADD, (f"branch:{document.name}", branch))
+
+
+def branch(ask: Ask, document: Document) -> str | None:
+    """The branch that a command last wrote it on."""
+    rows = ask("SELECT digest FROM published WHERE face = ?", (f"branch:{document.name}",))
+    return str(rows[0][0]) if rows else None
+
+
 def had(ask: Ask, document: Document, updated_at: str) -> bool:
     """Whether it had a state of this time."""
     return bool(ask(_ANY, (_at(document.name, updated_at),)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock
+from standfast.clients.checkout import Checkout
 from standfast.errors import NothingFound, StandfastError
 from standfast.files import documents_seen, homes, orchestration_yaml, resumption_files
-from standfast.journal import freshness
+from standfast.journal import freshness, resumption_states
 from standfast.protocol.authorship import REPOSITORY
 from standfast.protocol.resumption_labels import DECISIONS, label
 from standfast.protocol.resumption_schema import VERSION
@@ -35,6 +36,7 @@ class Seen(NamedTuple):
     foreign: frozenset[str] = frozenset()  # what of it the repository wrote
     untaken: frozenset[str] = frozenset()  # what of it stands in the file and not in the journal
     waiting: Waiting | None = None
+    branches: tuple[str, str] | None = None  # where it was last written, and here, if they differ
 
     def as_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
@@ -46,6 +48,7 @@ class Seen(NamedTuple):
             "staleness": {"level": level, "reason": reason},
             "by": dict.fromkeys(sorted(self.foreign), REPOSITORY),
             "not_yet_taken": sorted(self.untaken),
+            "written_on": self.branches[0] if self.branches else None,
             "resumption": self.section,
         }
 
@@ -65,7 +68,14 @@ def look(context: Context, given: str | None) -> Seen:
     age = freshness.of_document(context.journal.query, document, session, clock.now_us())
     if age.level == FRESH:
         age = _beside(_found(context, document), document.section) or age
-    return seen._replace(staleness=age)
+    return seen._replace(staleness=age, branches=_branches(context, document))
+
+
+def _branches(context: Context, document: Document) -> tuple[str, str] | None:
+    """One workflow has one state: it may have been written on another branch than this one."""
+    there = resumption_states.branch(context.journal.query, document)
+    here = Checkout(context.place.root).branch() if there is not None else None
+    return (there, here) if there is not None and here not in (None, there) else None
 
 
 def _merged(context: Context, document: Document, waiting: Waiting | None) -> Seen:
@@ -74,7 +84,7 @@ def _merged(context: Context, document: Document, waiting: Waiting | None) -> Se
     section = document.section if arrival is None else arrival.section
     foreign, fresh = _labels(context, document), Staleness(FRESH, "")
     if waiting is None or arrival is None:
-        return Seen(document.file, section, fresh, document, foreign)
+        return Seen(document.file, section, fresh, document, foreign, waiting=waiting)
     untaken = frozenset(map(label, arrival.taken))
     by = orchestration_yaml.brought(context.journal, document, arrival, waiting.data)
     theirs = {label(path) for path in arrival.taken if is_theirs(by.get(path))}

@@ -69,6 +69,8 @@ def _quoted(words: str, name: str, seen: Seen) -> str:
 
 def _waiting(screen: Screen, seen: Seen) -> str:
     """What the next command that writes the section will do with it."""
+    if seen.waiting is not None and seen.waiting.is_old:
+        return "nothing: it shows an earlier state, and the next write brings it up to date"
     if seen.waiting is None or seen.waiting.arrival is None:
         return ""
     rows = [("taken with the next write", name) for name in sorted(seen.untaken)]
@@ -94,9 +96,17 @@ def _state(screen: Screen, state: dict[str, Any], seen: Seen) -> str:
             ("NOW", said("current_activity") or "not recorded"),
             ("NEXT", said("next_step") or "not recorded"),
             ("UPDATED", f"{_minute(state['updated_at'])}, {filled}, checkpoint {checkpoint}"),
+            *_branches(seen),
         ],
         ("dim",),
     )
+
+
+def _branches(seen: Seen) -> list[tuple[str, str]]:
+    if seen.branches is None:
+        return []
+    there, here = map(printable, seen.branches)
+    return [("BRANCH", f"last written on {there}; this is {here}, and the state is one for both")]
 
 
 def _minute(at: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from standfast.clients.checkout import Checkout
 from standfast.effects import lineage
 from standfast.errors import NothingFound, NotTheOrchestrator, UnsafePath
 from standfast.files import homes, resumption_files
 from standfast.files.context_files import below
-from standfast.journal import orchestrator, resumption
+from standfast.journal import orchestrator, resumption, resumption_states
 from standfast.journal.author import Author
 from standfast.journal.following import follow
 from standfast.journal.place import OFF
@@ -91,6 +92,7 @@ def fire(
     fields = [f"recovery_state.{name}" for name in said]
     after = resumption.fire(tx, before.name, make(tx, before), who, fields)
     follow(tx, who, before.name)
+    resumption_states.written_on(tx, after, Checkout(context.place.root).branch())
     return before, after
 
 
