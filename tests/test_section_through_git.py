@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from claude_calls import Claude
 from conftest import Cli
 from resumption_files import FILE, section
 from run_worlds import night
@@ -247,6 +248,19 @@ def test_branch_with_another_workflow_is_another_document(cli: Cli, repo: Path) 
         assert {name[:3] for name in section(repo)["agent_summaries"]} == {words}
         assert step(repo) == f"of {words}"
         git(repo, "checkout", "-q", "--", FILE)
+
+
+def test_brief_tells_no_decision_of_a_workflow_that_is_not_there(cli: Cli, repo: Path) -> None:
+    two_workflows(cli, repo)
+    assert cli("note", "noted in two", cwd=repo).returncode == 0
+    commit(repo)
+    Claude(repo)("SessionStart", source="startup")
+    both = [cli("brief", cwd=repo).stdout]
+    git(repo, "checkout", "-q", "-")
+    both.append(cli("brief", cwd=repo).stdout)
+
+    assert ["in one" in told for told in both] == [False, True]
+    assert ["in two" in told for told in both] == [True, False]
 
 
 def test_note_goes_to_the_document_of_this_checkout(cli: Cli, repo: Path) -> None:

@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     Ask = Callable[[str, tuple[str | int, ...]], list[tuple[object, ...]]]
     Known = tuple[str, str, str | None, int | None]  # file, home, updated_at, start of the phase
 
-_LIVE = """
+_EVERY = """
     SELECT ifnull(value ->> 'file', substr(key, 12)), value ->> 'root',
       value ->> '$.section.recovery_state.updated_at', value ->> 'phase_at',
       substr(key, 12), value ->> 'workflow', seq
-    FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'
+    FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"""
+_LIVE = f"""{_EVERY}
       AND value ->> '$.section.recovery_state.workflow_status' IN ('ACTIVE', 'PAUSED')"""
+_DECIDED = """
+    SELECT json_group_array(each.value) FROM cells, json_each(cells.value, '$.decided') AS each
+    WHERE cells.key >= 'resumption:' AND cells.key < 'resumption;'
+      AND instr(?, char(10) || substr(cells.key, 12) || char(10))"""
 _HOME = """
     SELECT value ->> 'root' FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'
       AND (key = 'resumption:' || ?1 OR value ->> 'file' = ?1) ORDER BY seq DESC LIMIT 1"""
@@ -43,6 +48,17 @@ def listed(ask: Ask, root: str) -> str:
 def names(ask: Ask, root: str) -> list[str]:
     """Their names."""
     return [str(each[4]) for each in _concerning(ask, root)]
+
+
+def decided_elsewhere(ask: Ask, root: str) -> str:
+    """The journal's ids of what documents decided whose file leads another workflow here now.
+
+    As a JSON list: for SQL's `json_each`.
+    """
+    every = ask(_EVERY, ())
+    gone = [each for each in every if each[1] == root and not _is_there(each, every)]
+    listed = "".join(f"\n{each[4]}\n" for each in gone)
+    return str(ask(_DECIDED, (listed,))[0][0])
 
 
 def _concerning(ask: Ask, root: str) -> list[tuple[object, ...]]:
