@@ -205,8 +205,11 @@ class Context:
         return resumption_files.name_here(ask, self.place.root, self.config.orchestration_file)
 
     def _documents(self) -> set[str]:
-        if not (self.journal.exists and self.journal.query(ANY_DOCUMENT)):
-            return set()  # most repositories have none: their rules are not even loaded
+        try:
+            if not (self.journal.exists and self.journal.query(ANY_DOCUMENT)):
+                return set()  # most repositories have none: their rules are not even loaded
+        except NothingFound:
+            return set()  # a journal that could not be made whole has none either
         from standfast.journal import resumption
 
         return {each.file for each in resumption.documents(self.journal.query)}
