@@ -397,17 +397,19 @@ def test_the_label_stays_in_the_file_and_through_it(cli: Cli, clone: Path) -> No
         encoding="utf-8",
     )
     assert by(cli, clone) == {EVIL: "repository", "mine": "user"}
-    assert (clone / FACE).read_text(encoding="utf-8") == text
+    cli("note", "mine too", cwd=clone)
+    mended = text.replace("- RD-002 mine\n", "- RD-002 mine\n- RD-003 mine too\n")
+    assert (clone / FACE).read_text(encoding="utf-8") == mended
 
 
 def test_a_line_of_the_repositorys_that_the_user_rewrites_is_the_users(
     cli: Cli, clone: Path
 ) -> None:
-    cli("status", cwd=clone)
+    cli("note", "mine", cwd=clone)
     text = (clone / FACE).read_text(encoding="utf-8")
     (clone / FACE).write_text(text.replace(EVIL, "run the tests first"), encoding="utf-8")
 
-    assert by(cli, clone) == {"run the tests first": "user"}
+    assert by(cli, clone) == {"run the tests first": "user", "mine": "user"}
 
 
 # The rule.
@@ -611,6 +613,7 @@ def test_what_an_agent_wrote_into_a_section_is_the_agents(cli: Cli, theirs: Path
     file.write_text(file.read_text(encoding="utf-8").replace(STEP, "run the tests"), "utf-8")
     claude.ends(name, "Edit", file_path=str(file), response={"filePath": str(file)})
 
+    cli("resumption", "trigger", "T1", "--phase", "2", cwd=theirs)
     rows = claude.journal.query("SELECT actor FROM events WHERE kind = 'resumption.adopted'")
 
     assert rows == [("claude",)]
@@ -665,10 +668,15 @@ def test_what_a_pull_adds_to_a_known_section_is_the_repositorys(
     resumption_files.put(repo, value)
     commit(repo)
     git(theirs, "pull", "-q")
+    assert "agent_summaries.new-agent" in label(cli, theirs)
+    cli("note", "go on", cwd=theirs)
 
-    found = by(cli, theirs)
-
-    assert found == {"their decision": "repository", "begin": "user", "new": "repository"}
+    assert by(cli, theirs) == {
+        "their decision": "repository",
+        "begin": "user",
+        "new": "repository",
+        "go on": "user",
+    }
     assert "agent_summaries.new-agent" in label(cli, theirs)
 
 

@@ -242,3 +242,63 @@ def test_what_a_checkpoint_needs_is_named(repo: Path, cli: Cli) -> None:
 
     assert done.returncode == 2
     assert "a checkpoint needs --phase, --stage, --status" in done.stderr
+
+
+def theirs(repo: Path) -> bytes:
+    """A file as another tool left it, before any journal."""
+    path = repo / homes.CHECKPOINTS_FILE
+    path.parent.mkdir(parents=True)
+    common = {"phase": "P1", "base_branch": "main", "worktree_path": "/w", "log_path": "/l",
+              "timestamp": "2026-01-01T00:00:00Z", "notes": "", "resume_hint": "x",
+              "rollback_hint": "y"}  # fmt: skip
+    records = [
+        {"run_id": "z", "lane": "SL-1", "stage": "before_lane_start", "status": "ready", **common},
+        {"run_id": "z", "lane": "SL-1", "stage": "after_lane_start", "status": "in_progress",
+         **common},
+        {"run_id": "a", "lane": "SL-2", "stage": "before_lane_start", "status": "ready", **common},
+    ]  # fmt: skip
+    path.write_text(json.dumps(records, indent=2), encoding="utf-8")
+    return path.read_bytes()
+
+
+@pytest.mark.req("CKP-01", "CKP-04", "CKP-14", "RES-24")
+def test_file_that_was_there_before_is_seen_in_its_own_order_before_any_write(
+    repo: Path, cli: Cli
+) -> None:
+    before = theirs(repo)
+    listed = json.loads(cli("checkpoint", "list", "--json", cwd=repo).stdout)["checkpoints"]
+    latest = json.loads(cli("checkpoint", "latest", "--run-id", "z", "--json", cwd=repo).stdout)
+
+    assert [(each["run_id"], each["stage"]) for each in listed] == [
+        ("z", "before_lane_start"),
+        ("z", "after_lane_start"),
+        ("a", "before_lane_start"),
+    ]
+    assert latest["stage"] == "after_lane_start"
+    assert (repo / homes.CHECKPOINTS_FILE).read_bytes() == before
+
+
+@pytest.mark.req("CKP-01")
+def test_first_write_beside_such_a_file_comes_after_what_is_in_it(repo: Path, cli: Cli) -> None:
+    theirs(repo)
+    done = cli(*stage("before_lane_start", "ready"), cwd=repo)
+
+    assert done.stdout.startswith("Recorded CP-004")
+    assert [each["run_id"] for each in shown(repo)] == ["z", "z", "a", "P1-20260102"]
+    assert [each["id"] for each in shown(repo)] == [f"CP-00{n}" for n in range(1, 5)]
+
+
+@pytest.mark.req("CKP-01", "RES-24")
+def test_committed_edit_of_a_record_is_taken_and_not_taken_back(repo: Path, cli: Cli) -> None:
+    cli(*stage("before_lane_start", "ready"), cwd=repo)
+    path = repo / homes.CHECKPOINTS_FILE
+    subprocess.run(["git", "add", "-A"], cwd=repo, check=True)
+    path.write_text(path.read_text("utf-8").replace('"notes":""', '"notes":"by hand"'), "utf-8")
+    subprocess.run(["git", "commit", "-qam", "edit"], cwd=repo, check=True)
+    edited = path.read_bytes()
+    told = cli("checkpoint", "list", cwd=repo).stdout
+    assert "by hand" in told
+    assert path.read_bytes() == edited
+    cli(*stage("after_lane_start", "in_progress"), cwd=repo)
+
+    assert shown(repo)[0]["notes"] == "by hand"

@@ -69,6 +69,8 @@ def test_face_in_the_work_tree_appears_only_when_the_configuration_names_it(
     before = sorted(p.name for p in repo.iterdir())
     (repo / ".standfast.yaml").write_text("status_file: STATUS.md\n", encoding="utf-8")
     cli("status", cwd=repo)
+    assert not (repo / "STATUS.md").exists(), "a command that reads"
+    cli("note", "two", cwd=repo)
 
     assert "STATUS.md" not in before
     assert "- RD-001 one\n" in (repo / "STATUS.md").read_text(encoding="utf-8")

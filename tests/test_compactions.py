@@ -347,6 +347,7 @@ def test_next_command_writes_the_file_of_a_hook_that_was_killed(
 
     file = repo / ".git" / "standfast" / "checkpoints" / "cx-001-checkpoint.json"
     assert json.loads(file.read_text(encoding="utf-8"))["id"] == "CX-001"
+    assert cli("note", "go on", cwd=repo).returncode == 0
     assert events(claude) == [("CX-001", False)]
 
 

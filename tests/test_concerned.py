@@ -107,8 +107,8 @@ def test_document_that_moved_does_not_get_its_compactions_again(
     claude("PreCompact", trigger="auto")
     claude.wakes()
     shutil.rmtree(copied)
-    cli("status", cwd=repo)
-    cli("status", cwd=repo)
+    cli("note", "go on here", cwd=repo)
+    cli("note", "and here", cwd=repo)
 
     assert len(payloads(journal, "resumption.moved")) == 1
     assert len(section(journal)["compaction_events"]["events"]) == 1

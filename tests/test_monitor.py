@@ -410,12 +410,12 @@ def test_what_was_not_taken_over_of_an_edit_is_named(claude: Claude, repo: Path)
 
 
 def forbidden(claude: Claude, repo: Path, cli: Cli) -> None:
-    """The model changes what an edit may not change, and the hook puts it back."""
+    """The model changes what an edit may not change, and a hook sees it."""
     assert cli("resumption", "decide", "keep it", cwd=repo).returncode == 0
     path = repo / FILE
     path.write_text(path.read_text(encoding="utf-8").replace("keep it", "drop it"), "utf-8")
     claude.does("Edit", file_path=str(path))
-    assert "drop it" not in path.read_text(encoding="utf-8")
+    assert "drop it" in path.read_text(encoding="utf-8"), "a hook that fires no trigger"
 
 
 @pytest.mark.req("RES-12", "RES-06")
@@ -465,25 +465,30 @@ def test_name_of_a_folder_gets_no_word_in(claude: Claude, repo: Path) -> None:
 
 
 @pytest.mark.req("RES-12")
-def test_edit_of_the_file_is_taken_over_after_the_answer(claude: Claude, repo: Path) -> None:
+def test_edit_of_the_file_is_taken_over_by_the_next_trigger(
+    claude: Claude, repo: Path, cli: Cli
+) -> None:
     begun(claude.journal, repo)
     (repo / FILE).write_text("a: 1\n", encoding="utf-8")
-    claude("Stop")
+    cli("note", "write it", cwd=repo)
     path = repo / FILE
     text = path.read_text(encoding="utf-8")
     assert "apply the headers" in text
     path.write_text(text.replace("apply the headers", "ship it"), encoding="utf-8")
 
     claude.does("Edit", file_path=str(path))
+    assert section(claude.journal)["recovery_state"]["next_step"] == "apply the headers"
+    assert path.read_text(encoding="utf-8").count("ship it") == 1, "a hook that fires no trigger"
+    assert cli("resumption", "trigger", "T7", cwd=repo).returncode == 0
 
     assert section(claude.journal)["recovery_state"]["next_step"] == "ship it"
 
 
-def test_file_that_nobody_told_of_is_taken_over_by_a_new_session(repo: Path) -> None:
+def test_file_that_nobody_told_of_is_taken_over_by_a_new_session(repo: Path, cli: Cli) -> None:
     elsewhere = Claude(repo)
     begun(elsewhere.journal, repo)
     (repo / FILE).write_text("a: 1\n", encoding="utf-8")
-    elsewhere("Stop")
+    cli("note", "write it", cwd=repo)
     text = (repo / FILE).read_text(encoding="utf-8")
     other = repo.parent / "other"
     os.rename(repo / ".git" / "standfast", other)  # a clone has the file and not the journal

@@ -11,7 +11,7 @@ from standfast.protocol import plain_values, stated_times
 from standfast.protocol.plain_values import Phase
 from standfast.protocol.resumption_prose import is_over, phase_in
 from standfast.protocol.staleness import seconds
-from standfast.protocol.yaml_comments import comments, lost
+from standfast.protocol.yaml_comments_lost import comments, lost
 
 pytestmark = pytest.mark.req("RES-25")
 

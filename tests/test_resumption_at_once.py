@@ -59,7 +59,7 @@ def test_many_processes_leave_no_gap_and_lose_nothing(repo: Path, cli: Cli) -> N
     assert [each.returncode for each in several] == [0] * PROCESSES, told
     acknowledged = sorted(line for out, _ in told for line in out.splitlines())
     assert acknowledged == [f"Recorded {each}" for each in numbered(PROCESSES * EACH)]
-    assert cli("status", cwd=repo).returncode == 0
+    assert cli("resumption", "trigger", "T7", cwd=repo).returncode == 0
     log = section(repo)["decision_log"]
     assert [entry["id"] for entry in log] == numbered(PROCESSES * EACH)
     said = {entry["decision"] for entry in log}
@@ -70,7 +70,7 @@ def test_many_processes_leave_no_gap_and_lose_nothing(repo: Path, cli: Cli) -> N
 
 
 @pytest.mark.req("RES-06")
-def test_next_command_heals_what_a_kill_left_behind(repo: Path, cli: Cli) -> None:
+def test_next_trigger_heals_what_a_kill_left_behind(repo: Path, cli: Cli) -> None:
     dice = random.Random(5)
     cli("resumption", "decide", "the first", cwd=repo)
     began = time.monotonic()  # of a Python that starts, as those do that are killed
@@ -89,7 +89,7 @@ def test_next_command_heals_what_a_kill_left_behind(repo: Path, cli: Cli) -> Non
             out, _ = child.communicate()
         acknowledged |= {line.split()[1]: f"killed {number}" for line in out.splitlines()}
         if number % 4 == 0:
-            healed = cli("status", cwd=repo)
+            healed = cli("resumption", "trigger", "T7", cwd=repo)
             assert healed.returncode == 0, healed.stderr
             assert acknowledged.items() <= in_section(repo).items()
 

@@ -43,15 +43,54 @@ def test_one_sub_section_changes_and_every_other_line_stays() -> None:
     assert changed == TEXT.replace("decision_log: []", "decision_log:\n      - id: RD-001")
 
 
-def test_comments_in_what_changes_are_lost_and_those_around_it_stay() -> None:
+@pytest.mark.req("RES-01")
+def test_comments_in_what_changes_stay_where_they_spoke_of_something() -> None:
     changed = put({**HAS, "recovery_state": {"current_phase": 3}})
 
     assert changed == TEXT.replace(
-        "recovery_state:  # hand-written\n"
-        "        current_phase: 2   # of four\n"
-        "        next_step: 'go on'\n",
-        "recovery_state:\n      current_phase: 3\n",
+        "        current_phase: 2   # of four\n        next_step: 'go on'\n",
+        "      current_phase: 3   # of four\n",
     )
+
+
+LIST = """\
+resumption:
+  log:  # what binds
+    # asked twice
+    - id: RD-001  # settled
+      words: "a # b"
+      applied: false
+    - id: RD-002
+      words: two
+      # wait for Ann
+      applied: false  # until May
+  files: [a.md, b.md]  # short
+"""
+
+
+@pytest.mark.req("RES-01")
+def test_comments_in_lists_stay_with_their_entries() -> None:
+    log: list[Value] = [
+        {"id": "RD-001", "words": "a # b", "applied": True},
+        {"id": "RD-002", "words": "two", "applied": True},
+        {"id": "RD-003", "words": "three", "applied": False},
+    ]
+    changed = put({"log": log, "files": ["a.md", "c.md"]}, LIST)
+
+    for line in (
+        "  log:  # what binds\n    # asked twice\n    - id: RD-001  # settled\n",
+        "      # wait for Ann\n      applied: true  # until May\n    - id: RD-003\n",
+        "  # short\n",
+    ):
+        assert line in changed, changed
+
+
+@pytest.mark.req("RES-01")
+def test_comment_on_what_is_gone_stands_below() -> None:
+    changed = put({"log": [], "files": ["a.md"]}, LIST)
+
+    for words in ("what binds", "asked twice", "settled", "wait for Ann", "until May", "short"):
+        assert changed.count(f"# {words}\n") == 1, changed
 
 
 def test_new_sub_section_comes_behind_what_it_follows() -> None:
@@ -77,7 +116,7 @@ def test_section_of_very_many_lines_is_changed_in_one_of_them() -> None:
 
     changed = put({**value, "k9": "nine", "new": 1}, f"resumption:\n{lines}a: 1\n")
 
-    lines = lines.replace("k9: 9  # said\n", "k9: nine\n")
+    lines = lines.replace("k9: 9  # said\n", "k9: nine  # said\n")
     assert changed == f"resumption:\n{lines}  new: 1\na: 1\n"
 
 

@@ -57,9 +57,9 @@ class Call:
     """One call of one hook: who calls, about what, and where its journal is."""
 
     __slots__ = (
-        *("agent", "began", "crossed", "cwd", "declared", "documents", "environ", "event", "hold"),
-        *("keeps", "outputs", "payload", "pid", "place", "refused", "relaunched", "role", "said"),
-        *("session", "tool"),
+        *("agent", "began", "crossed", "cwd", "declared", "documents", "environ", "event", "fired"),
+        *("hold", "keeps", "outputs", "payload", "pid", "place", "refused", "relaunched", "role"),
+        *("said", "session", "tool"),
     )
 
     def __init__(self, payload: Payload, pid: str, environ: Mapping[str, str]) -> None:
@@ -84,6 +84,7 @@ class Call:
         self.role: Look | None = None
         self.documents: list[Known] = []  # live ones that concern this checkout
         self.keeps = False  # whether a file of theirs was written
+        self.fired = False  # whether a trigger was fired by it
         self.crossed: tuple[str, Fill] | None = None  # the tier that the context has come to
         self.said = False  # whether the session was told of edits that were put back
         self.refused: list[tuple[str, bytes, list[Refused]]] = []  # reminders that are not said

@@ -34,24 +34,54 @@ def keep(journal: Journal, place: Place, default: str, asked: str | None = None)
     take_over(journal, place, default)
     if not journal.query(ANY_DOCUMENT):
         return []
+    from standfast.files import resumption_files
     from standfast.journal import compactions, resumption
 
-    if resumption.lags(journal.query):
+    name = resumption_files.name_here(journal.query, place.root, asked or default)
+    if resumption.lags(journal.query, name):
         with journal.writing() as tx:
-            resumption.catch_up(tx, STANDFAST)
+            resumption.catch_up(tx, STANDFAST, name)
         compactions.keep_files(journal)
     kept = []
     for found in resumption.documents(journal.query):
         document = _at_home(journal, place, found)
+        if document is not None and not is_there(journal, document):
+            continue  # another workflow stands in its file now
         if document is not None and not _is_settled(journal, document, asked=asked):
             kept += _keep(journal, place, document, asked=asked)
     return kept
 
 
+def take(journal: Journal, place: Place, file: str) -> list[Outcome]:
+    """Take in what stands in a file, before anything is written about it; it is left as it is."""
+    take_over(journal, place, file)
+    if not (journal.exists and journal.query(ANY_DOCUMENT)):
+        return []
+    from standfast.files import resumption_files
+
+    found = resumption_files.document_at(journal.query, place.root, file)
+    document = _at_home(journal, place, found) if found is not None else None
+    if document is None or _is_settled(journal, document, asked=None):
+        return []
+    from standfast.files import orchestration_yaml, publish
+
+    face, walk = orchestration_yaml.face(document, in_git=place.in_git)
+    outcome = publish.take_in(journal, face)
+    return [outcome, *(publish.Outcome(outcome.became, refused=each) for each in walk.left)]
+
+
+def is_there(journal: Journal, document: Document) -> bool:
+    """Whether its file shows it: a branch may bring another workflow to the same path."""
+    from standfast.files import resumption_files
+
+    found = resumption_files.document_at(journal.query, document.root, document.file)
+    return found is not None and found.name == document.name
+
+
 def take_over(journal: Journal, place: Place, file: str) -> None:
     """A valid section that is there already is one that we keep; each version is looked at once."""
     path = os.path.join(place.root, file)
-    if not os.path.lexists(path) or (journal.exists and _is_known(journal, file)):
+    if not os.path.lexists(path) or (journal.exists and _is_known(journal, place, file)):
         return
     try:
         data = digest(disk.read_beneath(place.root, file))
@@ -63,9 +93,12 @@ def take_over(journal: Journal, place: Place, file: str) -> None:
         return  # whoever asks for it is told what is wrong with it
 
 
-def _is_known(journal: Journal, file: str) -> bool:
-    known = "SELECT 1 FROM cells WHERE key = ?"
-    return bool(journal.query(known, (f"resumption:{file}",)))
+def _is_known(journal: Journal, place: Place, file: str) -> bool:
+    if not journal.query(ANY_DOCUMENT):
+        return False
+    from standfast.files import resumption_files
+
+    return resumption_files.document_at(journal.query, place.root, file) is not None
 
 
 def _look_at(journal: Journal, place: Place, file: str, values: tuple[str, str]) -> None:
@@ -79,18 +112,29 @@ def _look_at(journal: Journal, place: Place, file: str, values: tuple[str, str])
 
 
 def _at_home(journal: Journal, place: Place, document: Document) -> Document | None:
-    """Where a checkout is gone, the file moves to one that has it."""
+    """Where a checkout is gone, or leads another workflow now, it moves to one that has it."""
     here = identity.here(journal, document.root)
-    if here == document.root and is_checkout(place, here):
+    left = (
+        here != place.root and not is_there(journal, document) and _shows(journal, place, document)
+    )
+    if here == document.root and is_checkout(place, here) and not left:
         return document
-    root = here if is_checkout(place, here) else place.root
+    root = here if is_checkout(place, here) and not left else place.root
     if not os.path.lexists(os.path.join(root, document.file)):
         return None
     from standfast.journal import resumption
 
     with journal.writing() as tx:
-        tx.append("resumption.moved", {"file": document.file, "root": root}, STANDFAST)
-        return resumption.find(tx.execute, document.file)
+        return resumption.move(tx, document, root, STANDFAST)
+
+
+def _shows(journal: Journal, place: Place, document: Document) -> bool:
+    """Whether its workflow stands in this checkout's file, while another one stands at its home."""
+    from standfast.files import resumption_files
+
+    found = resumption_files.document_at(journal.query, place.root, document.file)
+    is_file = os.path.lexists(os.path.join(place.root, document.file))
+    return is_file and found is not None and found.name == document.name
 
 
 def _is_settled(journal: Journal, document: Document, *, asked: str | None) -> bool:

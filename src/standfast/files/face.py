@@ -8,7 +8,7 @@ same for all and stand in `publish`, `look` and `merge`.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from standfast import disk
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from standfast.journal.writing import Writing
 
 SIZE_LIMIT = 4 * 1024 * 1024
+
+
+class Take(Protocol):
+    """Journals what bytes say that it does not; they stand in the file, or were displaced."""
+
+    def __call__(self, journal: Journal, data: bytes, became: str, *, in_place: bool) -> None:
+        """*became* says how they came; what stands *in place* is known from then on."""
 
 
 class Face(NamedTuple):
@@ -35,11 +42,13 @@ class Face(NamedTuple):
     record: Callable[[Writing, Changes, str], None]
     is_judged: bool = False  # whether it matters who wrote what is new in it
     judged_as: Callable[[str], str] = str  # without what we add to words when we publish them
+    is_list: bool = False  # of words that have nothing but an id: what git brings is added to it
     limit: int = SIZE_LIMIT  # a longer file is refused
     is_whole: Callable[[bytes], bool] = lambda data: data.endswith(b"\n")  # or still being written
     # Where only a part of the file is ours: what has to stand there (None: as it is) if *theirs*
     # changed the rest since *base*. Given are *current*, *theirs* and *base*.
     carry: Callable[[bytes | None, bytes, bytes | None], bytes | None] | None = None
+    take: Take | None = None  # where what is new in it is not judged record by record
 
     @property
     def path(self) -> str:

@@ -15,6 +15,7 @@ from standfast.errors import Conflict, NothingFound, StandfastError, UnsafePath
 from standfast.files import status_md
 from standfast.journal import identity, reading
 from standfast.journal.place import is_checkout
+from standfast.journal.schema import ANY_DOCUMENT
 
 if TYPE_CHECKING:
     from standfast.files.face import Face
@@ -53,22 +54,38 @@ def keep_all(
     checkpoints_file: str | None = None,
     *,
     checkpoints: bool = False,
+    writes: bool = True,
 ) -> list[Outcome]:
-    """Bring every face that is at home here up to date; *checkpoints*: their command was called."""
+    """Bring every face that is at home here up to date; *checkpoints*: their command was called.
+
+    A command that only reads (not *writes*) takes in what stands in a work tree, and leaves it so.
+    """
     wanted = checkpoints or _wants_checkpoints(journal, place, checkpoints_file)
     written = checkpoints_face(journal, place, checkpoints_file) if wanted else None
     if status_file is None and is_settled(journal) and _checkpoints_settled(journal, written):
         return []
     from standfast.files import publish
 
+    keep = publish.keep if writes else publish.take_in
     found = [
-        publish.keep(journal, face)
+        publish.keep(journal, face) if not face.in_git else keep(journal, face)
         for face in faces(place, status_file)
         if not face.in_git or is_home(journal, place, face)
     ]
     if written is not None and is_home(journal, place, written):
-        found.append(_keep_in_folder(journal, written))
+        kept = _keep_in_folder(journal, written) if writes else publish.take_in(journal, written)
+        found.append(kept)
     return found
+
+
+def take_checkpoints(journal: Journal, place: Place, named: str | None) -> Outcome | None:
+    """Take in what others wrote into the file of the checkpoints, and leave it as it is."""
+    face = checkpoints_face(journal, place, named)
+    if _checkpoints_settled(journal, face) or not is_home(journal, place, face):
+        return None
+    from standfast.files import publish
+
+    return publish.take_in(journal, face)
 
 
 def _keep_in_folder(journal: Journal, face: Face) -> Outcome:
@@ -123,12 +140,18 @@ def checkpoints_root(journal: Journal, place: Place) -> str:
 def document_root(journal: Journal, place: Place, file: str) -> str:
     """Where a file with a resumption section is at home: where it was first known, if that is."""
     try:
-        rows = journal.query(
-            "SELECT value ->> 'root' FROM cells WHERE key = ?", (f"resumption:{file}",)
-        )
+        any_known = bool(journal.query(ANY_DOCUMENT))
     except NothingFound:
-        rows = []
-    root = identity.here(journal, str(rows[0][0])) if rows else ""
+        any_known = False
+    if not any_known:
+        return place.root
+    from standfast.files import resumption_files
+
+    found = resumption_files.document_at(journal.query, place.root, file)
+    root = identity.here(journal, found.root) if found is not None else ""
+    there = resumption_files.document_at(journal.query, root, file) if found is not None else None
+    if found is not None and (there is None or there.name != found.name):
+        return place.root  # another workflow stands there now
     return root if is_checkout(place, root) else place.root
 
 

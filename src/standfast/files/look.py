@@ -157,7 +157,7 @@ def classify(journal: Journal, face: Face, data: bytes | None, *, settled: bool)
         return Became.REWOUND
     if not settled and not face.is_whole(data):
         return Became.UNSETTLED
-    if face.in_git and _came_through_git(face, data, memory.base):
+    if face.is_list and face.in_git and _came_through_git(face, data, memory.base):
         return Became.FROM_GIT
     return Became.EDITED
 
@@ -170,6 +170,8 @@ def _once_published(journal: Journal, face: Face, found: str) -> bool:
 def _came_through_git(face: Face, data: bytes, published: bytes | None) -> bool:
     """Whether git wrote these bytes: they are HEAD's, or a merge put them into the index.
 
+    Asked of lists alone: there another clone's line and an amended one look the same, and to add
+    it loses neither.
     What a person edited and added is in the index too, but then HEAD still has what we published.
     """
     from pathlib import Path

@@ -1,8 +1,7 @@
 """`ORCHESTRATION.yaml`: a file of the orchestrator's, in which one section is ours to write.
 
 The section is published from the journal; everything around it is somebody else's and stays byte
-for byte. An edit of the section is adopted record by record where its rules allow it; what they do
-not allow is kept in the journal and named.
+for byte. What stands in the section and not in the journal is taken in by `arriving`.
 """
 
 from __future__ import annotations
@@ -11,34 +10,31 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from standfast.errors import BadDocument, FaceInvalid
-from standfast.files import authors
+from standfast.files import arriving, authors
 from standfast.files.carrying import carry, text_of
+from standfast.files.drafts import without_secrets
 from standfast.files.face import Face
-from standfast.files.merge import Changes, Known, Record
+from standfast.files.look import rebase
+from standfast.files.merge import Record
 from standfast.journal import place
 from standfast.journal import resumption as recorded
-from standfast.journal.author import USER
+from standfast.journal.author import STANDFAST
 from standfast.protocol import orchestration, resumption_records, yaml_sections
-from standfast.protocol.json_schema import shown
-from standfast.protocol.resumption_check import validate
-from standfast.protocol.resumption_migration import FIRST_VERSION, Around, migrate, version_of
-from standfast.protocol.resumption_records import LATEST, weave
 from standfast.protocol.resumption_schema import SUB_SECTIONS
 from standfast.protocol.yaml_writing import write
-from standfast.redact import redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import NoReturn
 
     from standfast.errors import StandfastError
-    from standfast.journal.author import Author
     from standfast.journal.resumption_folds import Document
     from standfast.journal.store import Journal
-    from standfast.journal.writing import Writing
+    from standfast.protocol.arrivals import Arrival
+    from standfast.protocol.arrivals_logs import Kept
     from standfast.protocol.resumption_schema import Section
 
 PREFIX = "resumption/"
-_GIT = "through git"
 
 
 def render(document: Document, data: bytes | None, path: str) -> bytes:
@@ -70,22 +66,9 @@ def _in_its_order(section: Section, data: bytes | None, path: str) -> Section:
 
 
 def read(data: bytes, path: str) -> tuple[Record, ...]:
-    """The records of the section, and the checkpoint that the file itself calls the latest."""
-    text = text_of(data, path)
-    span = yaml_sections.find(text, orchestration.KEY, path)
-    latest = Record(_key(LATEST), _words(LATEST, orchestration.latest_id(text)), 1)
-    if span is None or span.value in (None, {}):
-        return (latest,)
-    if version_of(span.value) == FIRST_VERSION or not isinstance(span.value, dict):
-        raise FaceInvalid("the section `resumption` is of v1.0", file=path, line=span.line)
-    findings = validate(span.value, span.lines)
-    moved = migrate(span.value, Around("", path))
-    if moved.removed:  # what would get lost waits for who wrote it
-        raise FaceInvalid(
-            f"`{findings[0].at}` {findings[0].problem}", file=path, line=findings[0].line
-        )
-    value: Any = redact_value(moved.section)
-    return (latest, *(each for each in _records(value, span.lines) if moved.says(_said(each)[0])))
+    """The records of the section: whose words they are is judged for each."""
+    found = arriving.read(data, path)
+    return () if found.section is None else tuple(_records(found.section, found.lines))
 
 
 def _records(section: Any, lines: Any = None) -> Iterator[Record]:  # noqa: ANN401  # validated
@@ -115,50 +98,6 @@ def _said(record: Record) -> tuple[tuple[str, ...], Any]:
     return tuple(path), value
 
 
-def known(document: Document) -> Known:
-    """The records as the journal has them; what was added to a log once is no news."""
-    present = {str(each.key): each.value for each in _records(document.section)}
-    present[_key(LATEST)] = _words(LATEST, document.latest_id)
-    return Known(present=present, ever=frozenset(present.values()))
-
-
-def record(tx: Writing, changes: Changes, origin: str, walk: Walk) -> None:
-    """Take in what others wrote, as far as the rules allow; keep and name the rest."""
-    document = recorded.known(tx.execute, walk.file)
-    latest = document.latest_id
-    ours = document.section
-    lines = {_said(each)[0]: each.line for each in (*changes.added, *changes.amended)}
-    named = [_said(each)[1] for each in (*changes.added, *changes.amended) if _is_latest(each)]
-    if named:
-        latest = named[-1]
-        checkpoint = recorded.latest_checkpoint(tx.execute, latest)
-        state = {**ours["recovery_state"], "last_checkpoint": checkpoint}
-        ours = {**ours, "recovery_state": state}
-    changed = [_said(each) for each in changes.amended if not _is_latest(each)]
-    added = [_said(each) for each in changes.added if not _is_latest(each)]
-    woven = weave(ours, changed, added, from_git=origin.endswith(_GIT))
-    whose, decided_by = _authors(changes)
-    recorded.adopt(tx, document, woven, latest, origin, whose, decided_by)
-    kept = [each for each in (*changed, *added) if each[0] in {fault.path for fault in woven.left}]
-    author = recorded.one_of({path: whose[path] for path, _ in kept if path in whose})
-    recorded.pass_over(tx, file=walk.file, left=woven.left, said=kept, origin=origin, author=author)
-    for fault in woven.left:
-        line = lines.get(tuple(map(str, fault.path)), 1)
-        problem = f"`{shown(fault.path)}` {fault.problem}"
-        walk.left.append(FaceInvalid(problem, file=walk.path, line=line, remedy=fault.remedy))
-
-
-def _authors(changes: Changes) -> tuple[recorded.Whose, dict[tuple[str, str], Author]]:
-    """Who wrote each record, and each decision, which may get another id here."""
-    whose, decided_by = {}, {}
-    for each in (*changes.added, *changes.amended):
-        path, value = _said(each)
-        whose[path] = each.by or USER
-        if path[0] == "decision_log":
-            decided_by[value["decision"], value["rationale"]] = each.by or USER
-    return whose, decided_by
-
-
 def judged(journal: Journal, file: str, root: str, section: Any) -> recorded.Whose:  # noqa: ANN401  # validated
     """Who wrote each record of a section that nobody has told us of."""
     in_git = place.git_dir(root) is not None
@@ -169,8 +108,21 @@ def judged(journal: Journal, file: str, root: str, section: Any) -> recorded.Who
     return {_said(each)[0]: by[each.value] for each in records}
 
 
-def _is_latest(each: Record) -> bool:
-    return each.key == _key(LATEST)
+def brought(journal: Journal, document: Document, arrival: Arrival, data: bytes) -> recorded.Whose:
+    """Who wrote what a file brings and nobody has taken in yet."""
+    made, walk = face(document, in_git=place.git_dir(document.root) is not None)
+    return arriving.whose_of(journal, made, arrival, arriving.read(data, walk.path), _words)
+
+
+def adopt(journal: Journal, document: Document, data: bytes) -> list[Kept]:
+    """Take the file's section as it is: a person's word."""
+    made, walk = face(document, in_git=place.git_dir(document.root) is not None)
+    found, origin = arriving.read(data, walk.path), f"{document.file}, as a person said"
+    act = arriving.take(journal, document, made, found, _words, origin, judge=arriving.rewind)
+    with journal.writing() as tx:
+        kept = act(tx)
+        rebase(tx, made, without_secrets(data))
+    return kept
 
 
 class Walk:
@@ -192,13 +144,33 @@ def declared(file: str, root: str, *, in_git: bool) -> tuple[Face, Walk]:
     """The same, also for a file that no document is known of."""
     walk = Walk(file, f"{root}/{file}")
 
-    def now(journal: Journal) -> Document:
-        return recorded.known(journal.query, file)
+    def now(journal: Journal, data: bytes | None) -> Document:
+        if data is None:
+            return recorded.known(journal.query, file)
+        text = data.decode("utf-8", "replace")
+        found = recorded.in_file(journal.query, file, text)
+        found = found or recorded.last_in(journal.query, file, text)  # its id was just edited
+        if found is None:
+            problem = "the file leads another workflow than any that was begun here"
+            raise FaceInvalid(problem, file=walk.path)
+        return found
 
     def rendered(journal: Journal, data: bytes | None) -> bytes:
-        state = now(journal)
+        state = now(journal, data)
         walk.seq = state.seq
         return render(state, data, walk.path)
+
+    def take(journal: Journal, data: bytes, became: str, *, in_place: bool) -> None:
+        found = arriving.read(data, walk.path)
+        text = data.decode("utf-8", "replace")
+        document = now(journal, data)
+        act = arriving.take(journal, document, made, found, _words, f"{file}, {became}")
+        with journal.writing() as tx:
+            kept = act(tx)
+            recorded.give_name(tx, recorded.known(tx.execute, document.name), text, STANDFAST)
+            if in_place:
+                rebase(tx, made, without_secrets(data))
+        walk.left += arriving.named(made, found, kept)
 
     made = Face(
         name=PREFIX + file,
@@ -207,10 +179,15 @@ def declared(file: str, root: str, *, in_git: bool) -> tuple[Face, Walk]:
         in_git=in_git,
         render=rendered,
         read=read,
-        known=lambda journal: known(now(journal)),
-        record=lambda tx, changes, origin: record(tx, changes, origin, walk),
+        known=_never,
+        record=_never,
         is_judged=True,
         is_whole=lambda _: True,  # an edit that is torn does not read as YAML, or is found again
         carry=lambda current, theirs, base: carry(current, theirs, base, walk.path),
+        take=take,
     )
     return made, walk
+
+
+def _never(*_: object) -> NoReturn:
+    raise NotImplementedError("a section is judged as a whole, by its values")

@@ -53,6 +53,22 @@ def keep(journal: Journal, face: Face, *, exchange: bool = True) -> Outcome:
     raise FaceInvalid("something rewrites this file faster than it can be read", file=face.path)
 
 
+def take_in(journal: Journal, face: Face) -> Outcome:
+    """Adopt what is on disk, and leave the file as it is: its next publish comes later."""
+    try:
+        with one_at_a_time(journal):
+            displaced.settle_crash(journal, face)
+            for written in displaced.changed_since(journal, face):
+                _adopt_displaced(journal, face, written)
+            return Outcome(_look(journal, face)[0])
+    except (FaceInvalid, TooLarge, UnsafePath) as refused:
+        return Outcome(became=Became.EDITED, refused=refused)
+    except FileNotFoundError:
+        return Outcome(became=Became.ABSENT)
+    except OSError as error:
+        raise disk.disk_error(error, face.path) from error
+
+
 @contextmanager
 def one_at_a_time(journal: Journal) -> Iterator[None]:
     """Whoever writes faces or sweeps drafts does it alone."""
@@ -71,18 +87,8 @@ def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
     """Look, adopt, publish once; None when the file changed under our hands."""
     for written in displaced.changed_since(journal, face):
         _adopt_displaced(journal, face, written)
-    data = look.contents(face)
-    memory = look.remembered(journal, face)
-    if digest(data) != memory.digest:
-        look.make_durable(face)
-    settled = memory.unsettled == digest(data) and look.is_at_rest(face.path)
-    try:
-        became = adopt(journal, face, data, base=memory.base, settled=settled, in_place=True)
-    except FaceInvalid as refused:
-        look.remember(journal, face, refused=f"{refused.where}: {refused.problem}")
-        raise
+    became, data = _look(journal, face)
     if became is Became.UNSETTLED:
-        look.remember(journal, face, unsettled=digest(data))
         return Outcome(became=became)
     rendered = face.render(journal, data)
     if rendered == data:
@@ -96,6 +102,23 @@ def _walk(journal: Journal, face: Face, *, exchange: bool) -> Outcome | None:
         displaced.drop_if_secret(journal, face, taken)
         return Outcome(became=became, written=True)
     return None  # somebody saved in between: the next walk takes it from what was displaced
+
+
+def _look(journal: Journal, face: Face) -> tuple[Became, bytes | None]:
+    """Look at what stands there, and adopt it."""
+    data = look.contents(face)
+    memory = look.remembered(journal, face)
+    if digest(data) != memory.digest:
+        look.make_durable(face)
+    settled = memory.unsettled == digest(data) and look.is_at_rest(face.path)
+    try:
+        became = adopt(journal, face, data, base=memory.base, settled=settled, in_place=True)
+    except FaceInvalid as refused:
+        look.remember(journal, face, refused=f"{refused.where}: {refused.problem}")
+        raise
+    if became is Became.UNSETTLED:
+        look.remember(journal, face, unsettled=digest(data))
+    return became, data
 
 
 def adopt(
@@ -115,6 +138,9 @@ def adopt(
     became = look.classify(journal, face, data, settled=settled)
     if data is None or became not in {Became.EDITED, Became.FROM_GIT}:
         return became
+    if face.take is not None:
+        _take(journal, face, data, in_place=in_place)
+        return became
     theirs, before = _read(face, data), _read_base(face, base)
 
     def news() -> merge.Changes:
@@ -131,6 +157,14 @@ def adopt(
         if in_place and (changes or face.carry is not None):
             look.rebase(tx, face, drafts.without_secrets(data))
     return became
+
+
+def _take(journal: Journal, face: Face, data: bytes, *, in_place: bool) -> None:
+    assert face.take is not None  # noqa: S101  # asked before
+    try:
+        face.take(journal, data, str(Became.EDITED), in_place=in_place)
+    except (BadDocument, TooLarge) as error:
+        raise FaceInvalid(error.problem, file=face.path, line=error.line) from error
 
 
 def _signer(

@@ -9,32 +9,36 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock, disk
-from standfast.errors import FaceInvalid
+from standfast.errors import FaceInvalid, StandfastError
+from standfast.files import arriving
 from standfast.files.drafts import without_secrets
 from standfast.files.face import SIZE_LIMIT
 from standfast.files.look import know
 from standfast.files.orchestration_yaml import PREFIX, judged
 from standfast.journal import keeping
 from standfast.journal import resumption as recorded
+from standfast.journal.author import STANDFAST
 from standfast.protocol import orchestration, resumption_check, yaml_sections
+from standfast.protocol.arrivals import rewound
 from standfast.protocol.documents import decode
 from standfast.protocol.json_schema import line_of
 from standfast.protocol.resumption import Resumption, begin
 from standfast.protocol.resumption_migration import FIRST_VERSION, Migrated, migrate, version_of
-from standfast.protocol.resumption_records import LOGS, records, weave
+from standfast.protocol.resumption_records import records
 from standfast.protocol.resumption_schema import VERSION
 from standfast.protocol.resumption_triggers import Recovery
+from standfast.protocol.workflow_id import workflow_id
 from standfast.redact import redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from standfast.journal.author import Author
-    from standfast.journal.resumption import Whose
+    from standfast.journal.resumption import Ask, Whose
     from standfast.journal.resumption_folds import Document
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
-    from standfast.protocol.json_schema import Fault, Finding
+    from standfast.protocol.json_schema import Finding
     from standfast.protocol.resumption_migration import Around
     from standfast.protocol.yaml_text import Path
 
@@ -82,6 +86,11 @@ class Found(NamedTuple):
         """Where a part of the section stands in the file."""
         return line_of(self.lines, (orchestration.KEY, *path))
 
+    @property
+    def text(self) -> str:
+        """The file, as far as its workflow is looked for in it."""
+        return self.data.decode("utf-8", "replace")
+
 
 def look(root: str, file: str) -> Found:
     """The file as it is; what is no YAML, or not one document, is refused with its line."""
@@ -117,12 +126,46 @@ def look(root: str, file: str) -> Found:
 
 def ensure(tx: Writing, root: str, file: str, author: Author) -> Document:
     """The document of a file: known, taken over as it stands there, or begun."""
-    known = recorded.find(tx.execute, file)
+    known = in_file(tx, text_at(root, file), file)
     if known is not None:
         return known
     found = look(root, file)
     refuse(found)
     return _take(tx, found, root, author) if found.has_section else _begin(tx, found, root, author)
+
+
+def in_file(tx: Writing, text: str | None, file: str) -> Document | None:
+    """The document that stands there, with the name of the workflow that the file leads now."""
+    if text is None:
+        return recorded.find(tx.execute, file)
+    known = recorded.in_file(tx.execute, file, text)
+    return None if known is None else recorded.give_name(tx, known, text, STANDFAST)
+
+
+def text_at(root: str, file: str) -> str | None:
+    """A file as far as its workflow is looked for in it; None where there is none to read."""
+    try:
+        return disk.read_beneath(root, file, limit=SIZE_LIMIT).decode("utf-8", "replace")
+    except (StandfastError, OSError):
+        return None
+
+
+def document_at(ask: Ask, root: str, file: str) -> Document | None:
+    """The document that a file shows as it stands; where there is no file, the last one of it."""
+    text = text_at(root, file)
+    return recorded.find(ask, file) if text is None else recorded.in_file(ask, file, text)
+
+
+def name_here(ask: Ask, root: str, file: str) -> str | None:
+    """The document that whoever decides something in a checkout means.
+
+    Empty where its file leads a workflow that nobody has begun; None where no file says which.
+    """
+    found = document_at(ask, root, file)
+    if found is not None:
+        return found.name
+    text = text_at(root, file)
+    return "" if text is not None and workflow_id(text) is not None else None
 
 
 def refuse(found: Found) -> None:
@@ -155,8 +198,9 @@ def _take(
     base = without_secrets(found.data) if is_edited_from else None
     know(tx, PREFIX + found.file, found.data, base=base)
     return recorded.begin(
-        tx, found.file, root, state, author, latest_id=found.latest_id, whose=whose
-    )
+        tx, found.file, root, state, author, latest_id=found.latest_id, whose=whose,
+        workflow=workflow_id(found.text),
+    )  # fmt: skip
 
 
 def _begin(tx: Writing, found: Found, root: str, author: Author) -> Document:
@@ -172,7 +216,10 @@ def _begin(tx: Writing, found: Found, root: str, author: Author) -> Document:
         updated_at=clock.rfc3339(clock.now_us()),
     )
     new = begin(state, [found.file], around.gates)
-    return recorded.begin(tx, found.file, root, new, author, latest_id=found.latest_id)
+    workflow = workflow_id(found.text)
+    return recorded.begin(
+        tx, found.file, root, new, author, latest_id=found.latest_id, workflow=workflow
+    )
 
 
 def whose(journal: Journal, found: Found, root: str) -> Whose:
@@ -187,7 +234,7 @@ def whose_as_read(journal: Journal, found: Found, root: str) -> Whose:
 
 def take_over(tx: Writing, found: Found, root: str, author: Author, by: Whose) -> bool:
     """Take over a valid section that nobody told us of; anything else is left alone."""
-    is_known = recorded.find(tx.execute, found.file) is not None
+    is_known = in_file(tx, found.text, found.file) is not None
     if is_known or not found.is_valid:
         return False
     _take(tx, found, root, author, by)
@@ -200,7 +247,6 @@ class Done(NamedTuple):
     moved: Migrated
     found: Found
     kept: str
-    left: tuple[Fault, ...] = ()  # what of it the rules do not allow in a section that we keep
 
 
 def migrate_file(tx: Writing, root: str, file: str, author: Author) -> Done | None:
@@ -211,35 +257,25 @@ def migrate_file(tx: Writing, root: str, file: str, author: Author) -> Done | No
     moved = found.readable
     kept = keeping.keep(tx, file, found.data, WHY, author)
     tx.append("resumption.migrated", {"file": file, "kept": kept}, author)
-    known = recorded.find(tx.execute, file)
+    known = in_file(tx, found.text, file)
     if known is not None:
-        return Done(moved, found, kept, _edit(tx, known, found, author))
+        _edit(tx, known, found, author)
+        return Done(moved, found, kept)
     _take(tx, found._replace(value=moved.section, version=FIRST_VERSION), root, author)
     return Done(moved, found, kept)
 
 
-def _edit(tx: Writing, document: Document, found: Found, author: Author) -> tuple[Fault, ...]:
-    """A file whose section we keep already: what stands in it is an edit, and told if refused.
+def _edit(tx: Writing, document: Document, found: Found, author: Author) -> None:
+    """A file whose section we keep already: a person says that what stands in it is right.
 
     Its time is no news: it was there before what we know, or with it.
     """
-    moved = found.readable
-    ours = dict(records(document.section))
-    section: Any = redact_value(moved.section)
-    said = [
-        (path, value)
-        for path, value in records(section)
-        if moved.says(path) and ours.get(path) != value and path != _UPDATED
-    ]
-    changed = [each for each in said if each[0] in ours and each[0][0] not in LOGS]
-    woven = weave(document.section, changed, [each for each in said if each not in changed])
+    section: Any = redact_value(found.readable.section)
+    unsaid = [path for path, _ in records(section) if not found.readable.says(path)]
+    theirs = arriving.as_said(section, [*unsaid, _UPDATED], document.section)
+    arrival = rewound(document.section, theirs)
     origin = f"{found.file}, migrated"
-    whose: Whose = {path: author for path, _ in said}
-    recorded.adopt(tx, document, woven, document.latest_id, origin, whose, {})
-    left = {fault.path for fault in woven.left}
-    refused = [each for each in said if each[0] in left]
-    recorded.pass_over(
-        tx, file=found.file, left=woven.left, said=refused, origin=origin, author=author
-    )
+    whose: Whose = dict.fromkeys(arrival.taken, author)
+    recorded.adopt(tx, document, arrival, document.latest_id, origin, whose, {})
+    recorded.pass_over(tx, document, arrival.kept, origin, author)
     know(tx, PREFIX + found.file, found.data, base=None)
-    return woven.left

@@ -119,4 +119,5 @@ def face(*, name: str, root: str, relative: str, in_git: bool) -> Face:
         known=known,
         record=record,
         is_judged=True,
+        is_list=True,
     )

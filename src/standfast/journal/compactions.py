@@ -76,7 +76,8 @@ class Told(NamedTuple):
 
     def state(self, document: Document) -> dict[str, Any]:
         """How a document stood then."""
-        found: dict[str, Any] = self.value["documents"][document.file]
+        documents = self.value["documents"]
+        found: dict[str, Any] = documents.get(document.name) or documents[document.file]
         return found
 
 
@@ -124,7 +125,7 @@ def merge(tx: Writing, author: Author) -> None:
                 tx.execute, now, _not_before(now, told.at), current_activity=RECOVERING
             )
             trigger = CompactionEvent(state, _compaction(told, now))
-            now = resumption.fire(tx, now.file, trigger, author)
+            now = resumption.fire(tx, now.name, trigger, author)
 
 
 def acknowledge(tx: Writing, author: Author) -> None:
@@ -141,7 +142,7 @@ def acknowledge(tx: Writing, author: Author) -> None:
             current_activity=_before(document, told) if activity == RECOVERING else activity,
         )
         trigger = CompactionEvent(state, Acknowledged(tuple(ids)))
-        resumption.fire(tx, document.file, trigger, author)
+        resumption.fire(tx, document.name, trigger, author)
 
 
 def lags(ask: Ask) -> bool:
@@ -183,7 +184,7 @@ def _known(ask: Ask) -> list[tuple[Document, list[Told]]]:
 
 def _concerns(told: Told, document: Document) -> bool:
     """Wherever the agent worked that was compacted: in the document's checkout, or by a copy."""
-    return document.file in told.value["documents"]
+    return not {document.name, document.file}.isdisjoint(told.value["documents"])
 
 
 def _name_of(event: dict[str, Any]) -> str:

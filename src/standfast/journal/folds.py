@@ -190,6 +190,7 @@ FOLDS: Mapping[str, Fold] = {
     "resumption.triggered": _resumption("changed"),
     "resumption.adopted": _resumption("changed"),
     "resumption.moved": _resumption("changed"),
+    "resumption.named": _resumption("changed"),
     "gate.scored": _resumption("changed"),
     "effect.intended": _cell(_BY_KEY),
     "effect.ended": _ends("effect.intended", _cell(_BY_KEY, late="false")),  # it ends once

@@ -20,11 +20,26 @@ def has_documents(ask: Ask) -> bool:
     return bool(ask(ANY_DOCUMENT, ()))
 
 
-def follow(tx: Writing, author: Author) -> None:
-    """Bring live documents up to date; where there are none, their rules are not even loaded."""
+_NUMBER = """
+    SELECT cells.value ->> ('$.section.decision_log[' || each.key || '].id')
+    FROM cells, json_each(cells.value, '$.decided') AS each
+    WHERE cells.key >= 'resumption:' AND cells.key < 'resumption;' AND each.value = ?"""
+
+
+def number_in_document(ask: Ask, decision: str) -> str:
+    """The id that a decision has in its document; of one that is in none, the journal's."""
+    rows = ask(_NUMBER, (decision,))
+    return str(rows[0][0]) if rows else decision
+
+
+def follow(tx: Writing, author: Author, name: str | None = None) -> None:
+    """Bring live documents up to date; where there are none, their rules are not even loaded.
+
+    *name* is the document that a decision without one goes to.
+    """
     if not has_documents(tx.execute):
         return
     from standfast.journal import resumption
 
-    if resumption.lags(tx.execute):
-        resumption.catch_up(tx, author)
+    if resumption.lags(tx.execute, name):
+        resumption.catch_up(tx, author, name)

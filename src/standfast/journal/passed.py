@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from standfast.journal.store import Journal
 
@@ -36,7 +36,11 @@ def last(ask: Ask) -> int:
 
 def note(journal: Journal, session: str, before: int) -> None:
     """Remember what was passed over since, beside what the session was not told yet."""
-    new = journal.query(_SINCE, (before, _MOST))
+    tell(journal, session, journal.query(_SINCE, (before, _MOST)))
+
+
+def tell(journal: Journal, session: str, new: Sequence[tuple[object, ...]]) -> None:
+    """The same of what will be passed over: file, place in the section, what is wrong with it."""
     if new:
         left = [*unsaid(journal.query, session), *new][-_MOST:]
         _keep(journal, session, left, said=False)

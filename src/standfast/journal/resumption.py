@@ -1,7 +1,7 @@
 """The resumption sections of a repository's files: every trigger is an event of the journal.
 
 A trigger is checked and recorded in one transaction, so ids have no gaps however many write at
-once. A document holds every decision of the repository: its next id and the journal's are the same.
+once. A decision belongs to one document, which numbers it; the journal's own id stands beside it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 from standfast import clock
 from standfast.errors import NothingFound, TriggerRefused
 from standfast.journal import decisions
+from standfast.journal import resumption_states as states
 from standfast.journal.author import USER
 from standfast.journal.resumption_folds import CELLS, Document, Pending, advance, read
-from standfast.protocol import ids
+from standfast.protocol import ids, updated_at
+from standfast.protocol.arrivals import UNITS, stamp
+from standfast.protocol.arrivals_logs import WAS
 from standfast.protocol.authorship import REPOSITORY
 from standfast.protocol.json_schema import shown
 from standfast.protocol.quality_gates import missing
@@ -27,22 +30,31 @@ from standfast.protocol.resumption_triggers import (
 )
 from standfast.protocol.text import one_line
 from standfast.protocol.trigger_values import write_state, write_trigger
+from standfast.protocol.workflow_id import document_name, workflow_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from standfast.journal.author import Author
     from standfast.journal.writing import Writing
-    from standfast.protocol.json_schema import Fault
+    from standfast.protocol.arrivals import Arrival
+    from standfast.protocol.arrivals_logs import Kept, Logs
     from standfast.protocol.quality_gates import Scores
     from standfast.protocol.resumption import Resumption
-    from standfast.protocol.resumption_records import Path, Woven
+    from standfast.protocol.resumption_records import Path
     from standfast.protocol.resumption_triggers import Trigger
 
     Whose = Mapping[Path, Author]
     Ask = Callable[[str, tuple[str | int, ...]], list[tuple[Any, ...]]]
 
+# Decided before there was a document, or where it cannot be told which one is meant.
+_UNOWNED = """
+    SELECT id FROM decisions WHERE actor <> 'repository' AND id NOT IN (
+      SELECT each.value FROM cells, json_each(cells.value, '$.decided') AS each
+      WHERE cells.key >= 'resumption:' AND cells.key < 'resumption;')
+    ORDER BY number"""
 _ALL = "SELECT key, value, at, seq FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"
+_NAMED = f"{_ALL} AND (key = ? OR value ->> 'file' = ?) ORDER BY seq DESC"
 
 
 def documents(ask: Ask) -> list[Document]:
@@ -50,17 +62,56 @@ def documents(ask: Ask) -> list[Document]:
     return [read(*row) for row in ask(_ALL, ())]
 
 
-def find(ask: Ask, file: str) -> Document | None:
-    """The document of a file, if it has one."""
-    rows = ask(f"{_ALL} AND key = ?", (CELLS + file,))
+def find(ask: Ask, name: str) -> Document | None:
+    """The document of this name; of a file, the one that was last seen in it."""
+    rows = ask(_NAMED, (CELLS + name, name))
     return read(*rows[0]) if rows else None
 
 
-def known(ask: Ask, file: str) -> Document:
-    """The document of a file that has one."""
-    found = find(ask, file)
+def in_file(ask: Ask, file: str, text: str) -> Document | None:
+    """The document that a file with this text shows: of the workflow that it names.
+
+    Where it names none, the one last seen there. One that had no workflow yet gets its name if
+    the section is one of its own.
+    """
+    workflow = workflow_id(text)
+    if workflow is None:
+        return find(ask, file)
+    found = find(ask, document_name(file, workflow))
+    if found is not None:
+        return found
+    last = last_in(ask, file, text)
+    return last if last is not None and last.workflow is None else None
+
+
+def last_in(ask: Ask, file: str, text: str) -> Document | None:
+    """The document last seen in a file of which the section is that stands there, if there is one.
+
+    Where none stands there, it may be of any.
+    """
+    at = updated_at.find(text)
+    rows = ask(_NAMED, (CELLS + file, file))
+    found = (read(*row) for row in rows)
+    its = (each for each in found if at in (None, each.state["updated_at"])
+           or states.had(ask, each, str(at)))  # fmt: skip
+    return next(its, None)
+
+
+def give_name(tx: Writing, document: Document, text: str, author: Author) -> Document:
+    """The file names its workflow from now on: so does its document."""
+    workflow = workflow_id(text)
+    if workflow is None or document.workflow is not None:
+        return document
+    tx.append("resumption.named", {"file": document.file, "to": workflow}, author)
+    states.rename(tx, document.name, document_name(document.file, workflow))
+    return known(tx.execute, document_name(document.file, workflow))
+
+
+def known(ask: Ask, name: str) -> Document:
+    """The same, where there is one."""
+    found = find(ask, name)
     if found is None:
-        raise NothingFound(f"nothing is known of a resumption section in `{file}`")
+        raise NothingFound(f"nothing is known of a resumption section in `{name}`")
     return found
 
 
@@ -74,14 +125,16 @@ def begin(
     latest_id: str | None = None,
     origin: str | None = None,
     whose: Whose | None = None,
+    workflow: str | None = None,
 ) -> Document:
-    """Take a section over as it is; the decisions in it become the journal's, and the reverse.
+    """Take a section over as it is; the decisions in it become the journal's too.
 
     *whose* says who wrote each record of it; where nobody judged that, all of it is the author's.
-    Where ids of the journal are taken already, each side goes on with its own for what is past:
-    both hold the same decisions afterwards, so that the next id is the same again.
+    What was decided before there was a document is appended to it.
     """
-    earlier = _decided(tx)
+    earlier = _unowned(tx.execute)
+    last = find(tx.execute, file) if workflow is None else None
+    workflow = last.workflow if last is not None else workflow
     log = resumption.section["decision_log"]
     by = whose or {}
     decided = []
@@ -91,8 +144,11 @@ def begin(
     payload = {"file": file, "root": root, **write_state(resumption), "decided": decided}
     if foreign := foreign_in(by):
         payload["foreign"] = foreign
+    if workflow is not None:
+        payload["workflow"] = workflow
     tx.append("resumption.begun", {**payload, "latest_id": latest_id}, author, origin=origin)
-    document = known(tx.execute, file)
+    document = known(tx.execute, document_name(file, workflow))
+    states.note(tx, document, UNITS if whose else ())
     for decision in earlier:
         document = _add(tx, document, decision, author)
     return document
@@ -103,10 +159,9 @@ def foreign_in(whose: Whose) -> list[str]:
     return labels(path for path, author in whose.items() if author.actor == REPOSITORY)
 
 
-def _decided(tx: Writing) -> list[str]:
-    """Those that bind: what a repository says is copied into no other document."""
-    sql = "SELECT id FROM decisions WHERE actor <> 'repository' ORDER BY number"
-    return [str(row[0]) for row in tx.execute(sql)]
+def _unowned(ask: Ask) -> list[str]:
+    """Those that bind and stand in no document yet."""
+    return [str(row[0]) for row in ask(_UNOWNED, ())]
 
 
 def _said(entry: dict[str, Any]) -> Decision:
@@ -133,13 +188,13 @@ def _record(
 
 
 def fire(
-    tx: Writing, file: str, trigger: Trigger, author: Author, said: Iterable[str] = ()
+    tx: Writing, name: str, trigger: Trigger, author: Author, said: Iterable[str] = ()
 ) -> Document:
     """Apply a trigger: refused with nothing recorded, or recorded and applied.
 
     *said* are the fields that somebody named: they are theirs from now on, whatever they say.
     """
-    before = known(tx.execute, file)
+    before = known(tx.execute, name)
     advance(before, trigger, clock.now_us())  # refused before anything is recorded
     made = getattr(trigger, "decision_log", None)
     decision = None
@@ -147,30 +202,45 @@ def fire(
         if isinstance(trigger, GateIteration):
             gate = trigger.quality_trajectory.gate
             made = made._replace(gate=gate, iteration=next_iteration(before.section, gate))
-        decision = _record(tx, file, made, author, None)
-    return _append(tx, file, trigger, author, decision, sorted(before.foreign & {*said}))
+        decision = _record(tx, before.file, made, author, None)
+    return _append(tx, before, trigger, author, decision, sorted(before.foreign & {*said}))
 
 
 def _append(
     tx: Writing,
-    file: str,
+    before: Document,
     trigger: Trigger,
     author: Author,
     decision: str | None = None,
     said: Sequence[str] = (),
 ) -> Document:
-    payload: dict[str, object] = {"file": file, "trigger": write_trigger(trigger)}
+    payload: dict[str, object] = {**_of(before), "trigger": write_trigger(trigger)}
     if decision is not None:
         payload["decision"] = decision
     if said:
         payload["said"] = said
+    states.ensure(tx, before)
     tx.append("resumption.triggered", payload, author)
-    return known(tx.execute, file)
+    after = known(tx.execute, before.name)
+    states.note(tx, after)
+    return after
 
 
-def score(tx: Writing, file: str, gate: str, scores: Scores, author: Author) -> Pending:
+def move(tx: Writing, document: Document, root: str, author: Author) -> Document:
+    """The file is at home in another checkout from now on."""
+    tx.append("resumption.moved", {**_of(document), "root": root}, author)
+    return known(tx.execute, document.name)
+
+
+def _of(document: Document) -> dict[str, object]:
+    """How an event says which document it tells of."""
+    which = {} if document.workflow is None else {"workflow": document.workflow}
+    return {"file": document.file, **which}
+
+
+def score(tx: Writing, name: str, gate: str, scores: Scores, author: Author) -> Pending:
     """Keep some scores of a gate's current iteration; all of them are a T3, which `fire` takes."""
-    before = known(tx.execute, file)
+    before = known(tx.execute, name)
     iteration = next_iteration(before.section, gate)
     if gate in before.section["quality_trajectory"]["gates_completed"]:
         raise TriggerRefused(f"the gate `{gate}` has passed already")
@@ -179,13 +249,17 @@ def score(tx: Writing, file: str, gate: str, scores: Scores, author: Author) -> 
     found = Pending(gate, iteration, {**had, **scores})
     if missing(found.scores):
         said = {name: str(value) for name, value in found.scores.items()}
-        payload = {"file": file, "gate": gate, "iteration": iteration, "scores": said}
+        payload = {**_of(before), "gate": gate, "iteration": iteration, "scores": said}
         tx.append("gate.scored", payload, author)
     return found
 
 
 def recovery(ask: Ask, document: Document, at: int, **said: Any) -> Recovery:  # noqa: ANN401  # its fields
-    """The state as it is now: what is not said stays; the fill is null unless it is said."""
+    """The state as it is now: what is not said stays; the fill is null unless it is said.
+
+    Its time is a new one, however many come in a second: by it a state is known in every clone.
+    """
+    second = stamp(at // clock.MICROSECONDS, document.state["updated_at"])
     now = {
         **{name: document.state[name] for name in Recovery._fields},
         "context_fill_at_update": None,
@@ -193,7 +267,7 @@ def recovery(ask: Ask, document: Document, at: int, **said: Any) -> Recovery:  #
         # Where nobody counts checkpoints the section's own word stands.
         "last_checkpoint": latest_checkpoint(ask, document.latest_id)
         or document.state["last_checkpoint"],
-        "updated_at": clock.rfc3339(at),
+        "updated_at": clock.rfc3339(second * clock.MICROSECONDS),
     }
     return Recovery(**now)
 
@@ -209,31 +283,57 @@ def latest_checkpoint(ask: Ask, named: str | None) -> str | None:
 def adopt(
     tx: Writing,
     before: Document,
-    woven: Woven,
+    arrival: Arrival,
     latest_id: str | None,
     origin: str,
     whose: Whose,
     decided_by: Mapping[tuple[str, str], Author],
 ) -> None:
-    """Take over what an edit of the file changed, and the decisions in it as the journal's.
+    """Take over what the file brought, and the decisions in it as the journal's.
 
-    *whose* are the records that it changed; its decisions are known by their words and reasons.
+    *whose* are the records that came; its decisions are known by their words and reasons.
     """
-    new = woven.section
+    new, author = arrival.section, one_of(whose)
+    if arrival.is_edit:
+        second = stamp(clock.now_us() // clock.MICROSECONDS, before.state["updated_at"])
+        at = clock.rfc3339(second * clock.MICROSECONDS)
+        new = {**new, "recovery_state": {**new["recovery_state"], "updated_at": at}}
     had = before.section
     changed = {name: new[name] for name in new if name not in had or new[name] != had[name]}
-    file, author = before.file, one_of(whose)
-    decided = []
-    for entry in woven.decisions:
+    if not changed and latest_id == before.latest_id:
+        return
+    payload: dict[str, object] = {**_of(before), "section": changed}
+    if arrival.logs is not None and DECISIONS in changed:
+        log = _decided(tx, before, arrival.logs, origin, author, decided_by)
+        payload["log"] = log
+    if latest_id != before.latest_id:
+        payload["latest_id"] = latest_id
+    if foreign := foreign_in(whose):
+        payload["foreign"] = foreign
+    states.ensure(tx, before)
+    tx.append("resumption.adopted", payload, author, origin=origin)
+    came = () if arrival.is_edit else [name for name in UNITS if name in changed]
+    states.note(tx, known(tx.execute, before.name), came)
+
+
+def _decided(
+    tx: Writing,
+    before: Document,
+    logs: Logs,
+    origin: str,
+    author: Author,
+    decided_by: Mapping[tuple[str, str], Author],
+) -> list[str]:
+    """The journal's own id of each decision in the log; what is new in it is recorded."""
+    found = []
+    for entry, place in zip(logs.section[DECISIONS], logs.places, strict=True):
+        if place is not None and place < len(before.decided):
+            found.append(before.decided[place])
+            continue
         by = decided_by.get((entry["decision"], entry["rationale"]), author)
-        decided.append(_record(tx, file, _said(entry), by, origin, entry["id"]))
-    if changed or latest_id != before.latest_id:
-        payload: dict[str, object] = {"file": file, "section": changed, "decided": decided}
-        if latest_id != before.latest_id:
-            payload["latest_id"] = latest_id
-        if foreign := foreign_in(whose):
-            payload["foreign"] = foreign
-        tx.append("resumption.adopted", payload, author, origin=origin)
+        there = entry.get(WAS, entry["id"])
+        found.append(_record(tx, before.file, _said(entry), by, origin, there))
+    return found
 
 
 def one_of(whose: Whose) -> Author:
@@ -243,39 +343,42 @@ def one_of(whose: Whose) -> Author:
 
 
 def pass_over(
-    tx: Writing, *, file: str, left: Sequence[Fault], said: object, origin: str, author: Author
+    tx: Writing, before: Document, kept: Sequence[Kept], origin: str, author: Author
 ) -> None:
-    """Keep what of an edit the rules do not allow: it is in no file any more."""
-    if left:
-        why = [{"at": shown(fault.path), "problem": fault.problem} for fault in left]
-        payload = {"file": file, "left": why, "said": said}
+    """Keep what lost, theirs and ours: it is in no section any more."""
+    if kept:
+        left = [{"at": shown(each.path), "problem": each.why} for each in kept]
+        said = [[list(each.path), each.value] for each in kept]
+        payload = {**_of(before), "left": left, "said": said}
         tx.append("resumption.passed", payload, author, origin=origin)
 
 
-def catch_up(tx: Writing, author: Author) -> None:
-    """Bring every live document up to what was decided and compacted since."""
-    for document in documents(tx.execute):
-        lacking = [one for one in _decided(tx) if one not in document.decided]
-        now = document
-        for decision in lacking if document.is_live else ():
-            now = _add(tx, now, decision, author)
+def catch_up(tx: Writing, author: Author, name: str | None = None) -> None:
+    """Bring live documents up to date: with compactions, and *name* with what was decided.
+
+    Where no name is given and there is one live document, that is the one that is meant.
+    """
+    now = _meant(tx.execute, name)
+    for decision in _unowned(tx.execute) if now is not None else ():
+        now = _add(tx, now, decision, author) if now is not None else None
     from standfast.journal import compactions  # which fires triggers by this module
 
     compactions.merge(tx, author)
     compactions.acknowledge(tx, author)
 
 
-def lags(ask: Ask) -> bool:
+def _meant(ask: Ask, name: str | None) -> Document | None:
+    """One by its name; else the only one there is."""
+    live = [each for each in documents(ask) if each.is_live and name in (None, each.name)]
+    return live[0] if len(live) == 1 else None
+
+
+def lags(ask: Ask, name: str | None = None) -> bool:
     """Whether `catch_up` has anything to do."""
-    lacking = """
-        SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'
-          AND value ->> '$.section.recovery_state.workflow_status' IN ('ACTIVE', 'PAUSED')
-          AND (SELECT count(*) FROM json_each(cells.value, '$.decided') AS each
-               JOIN decisions ON decisions.id = each.value WHERE actor <> 'repository')
-            < (SELECT count(*) FROM decisions WHERE actor <> 'repository') LIMIT 1"""
     from standfast.journal import compactions  # as above
 
-    return bool(ask(lacking, ())) or compactions.lags(ask)
+    is_behind = bool(ask(_UNOWNED, ())) and _meant(ask, name) is not None
+    return is_behind or compactions.lags(ask)
 
 
 def _add(tx: Writing, document: Document, decision: str, author: Author) -> Document:
@@ -291,4 +394,4 @@ def _add(tx: Writing, document: Document, decision: str, author: Author) -> Docu
     trigger = CrossPhaseDecision(
         state._replace(last_checkpoint=latest), Decision(str(text), str(rationale or ""))
     )
-    return _append(tx, document.file, trigger, author, decision)
+    return _append(tx, document, trigger, author, decision)

@@ -21,6 +21,7 @@ from standfast.protocol.resumption_triggers import (
 )
 from standfast.protocol.staleness import SECOND_US, seconds
 from standfast.protocol.trigger_values import read_state, read_trigger, write_state
+from standfast.protocol.workflow_id import document_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,6 +57,12 @@ class Document(NamedTuple):
     at: int = 0
     seq: int = 0
     foreign: frozenset[str] = frozenset()  # fields that the repository wrote, and nobody since
+    workflow: str | None = None  # the id of the workflow that the file leads, where it names one
+
+    @property
+    def name(self) -> str:
+        """What it is known by: another workflow in the same file is another document."""
+        return document_name(self.file, self.workflow)
 
     @property
     def section(self) -> dict[str, Any]:
@@ -92,18 +99,21 @@ def advance(before: Document, trigger: Trigger, at: int, decision: str | None = 
 
 def begun(connection: apsw.Connection, event: Row) -> None:
     """A file has a section from now on, or another one than before."""
-    payload = json.loads(event[9])
+    _keep(connection, _begun(json.loads(event[9]), event[1]), event)
+
+
+def _begun(payload: Mapping[str, Any], at: int) -> Document:
     resumption = read_state(payload)
-    document = Document(
+    return Document(
         payload["file"],
         payload["root"],
         resumption,
         tuple(payload["decided"]),
         payload.get("latest_id"),
-        _phase_began(resumption, event[1]),
+        _phase_began(resumption, at),
         foreign=frozenset(payload.get("foreign", ())),
+        workflow=payload.get("workflow"),
     )
-    _keep(connection, document, event)
 
 
 def _phase_began(resumption: Resumption, at: int) -> int:
@@ -115,15 +125,41 @@ def _phase_began(resumption: Resumption, at: int) -> int:
 def changed(connection: apsw.Connection, event: Row) -> None:
     """Something happened to a document that there is, and that it may follow from."""
     payload = json.loads(event[9])
-    before = _find(connection, payload["file"])
-    if before is None:
-        return
+    before = _find(connection, _name(payload))
+    after = _changed(before, payload, event) if before is not None else None
+    if after is not None:
+        _keep(connection, after, event)
+        if before is not None and after.name != before.name:
+            connection.execute("DELETE FROM cells WHERE key = ?", (CELLS + before.name,))
+
+
+def _changed(before: Document, payload: Mapping[str, Any], event: Row) -> Document | None:
     try:
         after = _CHANGES[event[7]](before, payload, event[1])
     except StandfastError:
-        return
+        return None
     kept = still(before.foreign - {*payload.get("said", ())}, before.section, after.section)
-    _keep(connection, after._replace(foreign=kept | {*payload.get("foreign", ())}), event)
+    return after._replace(foreign=kept | {*payload.get("foreign", ())})
+
+
+def _name(payload: Mapping[str, Any]) -> str:
+    return document_name(payload["file"], payload.get("workflow"))
+
+
+def next_state(before: Document | None, event: Row, document: Document) -> Document | None:
+    """The state of *document* after an event that tells of it; as before after any other."""
+    payload = json.loads(event[9])
+    if payload.get("file") != document.file or payload.get("workflow") not in (
+        None,
+        document.workflow,
+    ):
+        return before
+    if event[7] == "resumption.begun":
+        found: Document | None = _begun(payload, event[1])
+    else:
+        known = before is not None and event[7] in _CHANGES
+        found = _changed(before, payload, event) if known and before is not None else None
+    return before if found is None else found._replace(seq=event[0], at=event[1])
 
 
 def _triggered(before: Document, payload: Mapping[str, Any], at: int) -> Document:
@@ -133,11 +169,12 @@ def _triggered(before: Document, payload: Mapping[str, Any], at: int) -> Documen
 def _adopted(before: Document, payload: Mapping[str, Any], at: int) -> Document:
     """What others wrote into the file was taken over, sub-section by sub-section."""
     section = {**before.section, **payload.get("section", {})}
+    decided = payload.get("log", (*before.decided, *payload.get("decided", ())))
     resumption = before.resumption._replace(section=section)
     is_new_phase = section["recovery_state"]["current_phase"] != before.state["current_phase"]
     return before._replace(
         resumption=resumption,
-        decided=(*before.decided, *payload.get("decided", ())),
+        decided=tuple(decided),
         latest_id=payload.get("latest_id", before.latest_id),
         phase_at=_phase_began(resumption, at) if is_new_phase else before.phase_at,
     )
@@ -154,17 +191,23 @@ def _moved(before: Document, payload: Mapping[str, Any], _at: int) -> Document:
     return before._replace(root=payload["root"])
 
 
+def _named(before: Document, payload: Mapping[str, Any], _at: int) -> Document:
+    """The file names its workflow from now on."""
+    return before._replace(workflow=payload["to"])
+
+
 _CHANGES: Mapping[str, Callable[[Document, Mapping[str, Any], int], Document]] = {
     "resumption.triggered": _triggered,
     "resumption.adopted": _adopted,
     "resumption.moved": _moved,
+    "resumption.named": _named,
     "gate.scored": _scored,
 }
 
 
-def _find(connection: apsw.Connection, file: str) -> Document | None:
+def _find(connection: apsw.Connection, name: str) -> Document | None:
     rows = connection.execute(
-        "SELECT key, value, at, seq FROM cells WHERE key = ?", (CELLS + file,)
+        "SELECT key, value, at, seq FROM cells WHERE key = ?", (CELLS + name,)
     ).fetchall()
     return read(*rows[0]) if rows else None  # type: ignore[arg-type]  # as the table's types are
 
@@ -173,7 +216,7 @@ def _keep(connection: apsw.Connection, document: Document, event: Row) -> None:
     connection.execute(
         "INSERT INTO cells VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
         " value = excluded.value, at = excluded.at, seq = excluded.seq",
-        (CELLS + document.file, cell_of(document), event[1], event[0]),
+        (CELLS + document.name, cell_of(document), event[1], event[0]),
     )
 
 
@@ -191,6 +234,8 @@ def cell_of(document: Document) -> str:
         gate, iteration, scores = document.pending
         said = {name: str(score) for name, score in scores.items()}
         value["pending"] = {"gate": gate, "iteration": iteration, "scores": said}
+    if document.workflow is not None:
+        value |= {"file": document.file, "workflow": document.workflow}
     if document.foreign:
         value["foreign"] = sorted(document.foreign)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -201,7 +246,7 @@ def read(key: str, value: str, at: int, seq: int) -> Document:
     found: Mapping[str, Any] = json.loads(value)
     pending = found["pending"]
     return Document(
-        file=key.removeprefix(CELLS),
+        file=found.get("file", key.removeprefix(CELLS)),
         root=found["root"],
         resumption=read_state(found),
         decided=tuple(found["decided"]),
@@ -211,4 +256,5 @@ def read(key: str, value: str, at: int, seq: int) -> Document:
         at=at,
         seq=seq,
         foreign=frozenset(found.get("foreign", ())),
+        workflow=found.get("workflow"),
     )

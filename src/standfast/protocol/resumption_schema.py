@@ -131,6 +131,7 @@ _DECISION = _object(
         "iteration": _ITERATION,
         "affects_phases": {"type": "array", "items": _COUNT},
         "applied": {"type": "boolean"},
+        "was": {**_id(DECISION), "description": "its id in the list that it was united from"},
     },
 )
 _COMPACTION = _object(

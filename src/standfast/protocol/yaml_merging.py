@@ -1,7 +1,8 @@
 """A section written anew, sub-section by sub-section.
 
-What says the same stays as it stands, with the comments in it; the comments between stay wherever
-they are. Pure text work on what the parser marked: yaml_sections.py reads the outcome.
+What says the same stays as it stands, with the comments in it; those in what changes are carried
+over by yaml_comments.py, and those between stay wherever they are. Pure text work on what the
+parser marked: yaml_sections.py reads the outcome.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.protocol import yaml_outline
 from standfast.protocol.json_edits import new_line
+from standfast.protocol.yaml_comments import carried
 from standfast.protocol.yaml_events import Kind
 from standfast.protocol.yaml_outline import BREAKS
 from standfast.protocol.yaml_writing import write
@@ -34,14 +36,18 @@ class _Piece(NamedTuple):
     key: str
     before: str
     lines: str
+    start: int
 
     @property
     def indent(self) -> int:
         return len(self.lines) - len(self.lines.lstrip(" "))
 
 
-def merged(old: Version, new: Version) -> str | None:
-    """Give the lines of *old* with what *new* changes; None where that cannot be told by keys."""
+def merged(old: Version, new: Version, *, comments: bool = True) -> str | None:
+    """Give the lines of *old* with what *new* changes; None where that cannot be told by keys.
+
+    The *comments* in what changes are put to what they spoke of.
+    """
     had = {piece.key: piece for piece in _pieces(old.outline)}
     wanted = {piece.key: piece for piece in _pieces(new.outline)}
     common = [key for key in had if key in wanted]
@@ -55,8 +61,17 @@ def merged(old: Version, new: Version) -> str | None:
         if key in stays:
             out.append(had[key].lines)
         elif key in wanted:
-            out.append(shifted(wanted[key].lines, by, new_line(old.outline.text)))
+            lines = shifted(wanted[key].lines, by, new_line(old.outline.text))
+            is_carried = comments and key in had
+            out.append(_carried(old.outline, had[key], lines) if is_carried else lines)
     return "".join(out)
+
+
+def _carried(outline: Outline, had: _Piece, lines: str) -> str:
+    inside = [
+        each for each in outline.places if had.start <= each.start < had.start + len(had.lines)
+    ]
+    return carried(had.lines, had.start, inside, lines)
 
 
 def is_same(one: Value, other: Value) -> bool:
@@ -77,7 +92,7 @@ def _pieces(outline: Outline) -> Iterator[_Piece]:
         return
     for each in yaml_outline.entries(found, entry.value):
         start, end = yaml_outline.span(outline.text, found, each)
-        yield _Piece(found[each.key].text, outline.text[at:start], outline.text[start:end])
+        yield _Piece(found[each.key].text, outline.text[at:start], outline.text[start:end], start)
         at = end
 
 

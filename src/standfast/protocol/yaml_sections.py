@@ -1,8 +1,8 @@
 """One section of a YAML file that people own: found, and written anew, and no byte beside it.
 
 A section is a key of the top level with its lines. Where both the old and the new value are
-mappings, the sub-sections that say the same stay as they stand, with their comments, and so do
-the comments between; a comment is lost with the lines that it stands in. What comes out is read
+mappings, the sub-sections that say the same stay as they stand, and the comments in the others are
+put to what they spoke of. What comes out is read
 before it is given away: if anything beside the section would be read otherwise, it is refused.
 """
 
@@ -120,7 +120,8 @@ def _candidates(old: Version, new: Version, key: str) -> Iterator[str]:
         yield end + lines.removesuffix(end) if is_torn else lines
         return
     first, _, rest = lines.partition(end)
-    for section in (merged(old, new), f"{first}{_comment(outline)}{end}{rest}"):
+    tries = (merged(old, new), merged(old, new, comments=False))
+    for section in (*tries, f"{first}{_comment(outline)}{end}{rest}"):
         if section is not None:
             had_end = outline.text[outline.end - 1] in BREAKS
             yield section if had_end else section.removesuffix(end)

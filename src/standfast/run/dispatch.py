@@ -18,10 +18,11 @@ def refuse_stale(journal: Journal, root: str, session: str | None) -> None:
     """Raise where a live document at home in *root* was last updated before this session."""
     if session is None or not _has_documents(journal):
         return
-    from standfast.journal import freshness, resumption
+    from standfast.journal import concerned, freshness, resumption
 
+    here = concerned.names(journal.query, root)
     for document in resumption.documents(journal.query):
-        if not document.is_live or os.path.realpath(document.root) != os.path.realpath(root):
+        if document.name not in here or os.path.realpath(document.root) != os.path.realpath(root):
             continue
         found = freshness.of_document(journal.query, document, session, clock.now_us())
         if found.level == CRITICAL:

@@ -107,9 +107,10 @@ class Documents:
     def _live(self, tx: Writing) -> list[Document]:
         if not has_documents(tx.execute):
             return []
-        from standfast.journal import resumption
+        from standfast.journal import concerned, resumption
 
-        found = (each for each in resumption.documents(tx.execute) if each.is_live)
+        here = concerned.names(tx.execute, self._root)
+        found = (each for each in resumption.documents(tx.execute) if each.name in here)
         return [each for each in found if os.path.realpath(each.root) == self._root]
 
     def _fire(self, tx: Writing, make: Make) -> None:
@@ -120,6 +121,6 @@ class Documents:
             try:
                 trigger = make(document)
                 if trigger is not None:
-                    resumption.fire(tx, document.file, trigger, self._author)
+                    resumption.fire(tx, document.name, trigger, self._author)
             except StandfastError as refused:
                 self._tell(f"{document.file} was not updated: {refused.problem}")

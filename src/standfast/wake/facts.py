@@ -90,7 +90,9 @@ _TASKS = """
 _DECISIONS = """
     SELECT id, text, actor, at, origin FROM decisions
     WHERE (session IS NULL OR session = ?{}) AND actor <> 'repository'
+      AND id NOT IN (SELECT value FROM json_each(?))
     ORDER BY number DESC LIMIT ?"""
+_DOCUMENTS = "SELECT count(*) FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"
 # What a repository says binds nobody: it is told apart.
 _FOREIGN = """
     SELECT id, text, actor, at, origin, count(*) OVER () FROM decisions
@@ -190,7 +192,8 @@ def gather(
     lineage = _lineage(ask, session)
     ((upto,),) = ask(_UPTO, (session,))
     found.upto = int(str(upto or 0))
-    _gather_words(ask, found, lineage, most)
+    hidden = _of_other_workflows(ask, root) if root else "[]"
+    _gather_words(ask, found, lineage, most, hidden)
     _gather_work(ask, found, lineage, most)
     if root and not found.is_subagent:
         found.open_outputs = open_outputs.gather(ask, root, session, most=most)
@@ -242,7 +245,16 @@ def _lineage(ask: Ask, session: str) -> Lineage:
     return found
 
 
-def _gather_words(ask: Ask, found: Facts, lineage: Lineage, most: int) -> None:
+def _of_other_workflows(ask: Ask, root: str) -> str:
+    """Decisions of documents whose file leads another workflow here now: they bind there."""
+    if int(str(ask(_DOCUMENTS, ())[0][0])) < 2:  # noqa: PLR2004  # then there is no other
+        return "[]"
+    from standfast.journal import concerned  # few repositories have any
+
+    return concerned.decided_elsewhere(ask, root)
+
+
+def _gather_words(ask: Ask, found: Facts, lineage: Lineage, most: int, hidden: str) -> None:
     found.prompts, found.first_prompt, found.label, found.asked = [], None, "", ""
     if found.is_subagent:
         rows = ask(_ASKED_OF_AGENT, (found.session, found.agent))
@@ -262,9 +274,9 @@ def _gather_words(ask: Ask, found: Facts, lineage: Lineage, most: int) -> None:
     marks = ",".join("?" * len(names))
     decided = _DECISIONS.format(_OR_BEFORE_THE_FORK * (len(lineage) - 1))
     before = [value for name, fork in lineage[1:] for value in (name, fork, fork)]
-    found.decisions = ask(decided, (found.session, *before, most))  # type: ignore[assignment]  # as selected
+    found.decisions = ask(decided, (found.session, *before, hidden, most))  # type: ignore[assignment]  # as selected
     counted = f"SELECT count(*) FROM ({decided})"  # noqa: S608  # our own words
-    ((found.all_decisions,),) = ask(counted, (found.session, *before, _MOST_COUNTED))  # type: ignore[assignment]  # a count
+    ((found.all_decisions,),) = ask(counted, (found.session, *before, hidden, _MOST_COUNTED))  # type: ignore[assignment]  # a count
     rows = ask(_FOREIGN, (most,))
     found.foreign = [row[:5] for row in rows]  # type: ignore[misc]  # as selected
     found.all_foreign = int(str(rows[0][5])) if rows else 0

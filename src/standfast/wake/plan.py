@@ -22,7 +22,17 @@ class Plan:
     """One live section, as far as a brief tells it; every text in it is somebody else's."""
 
     __slots__ = (
-        *("file", "root", "status", "phase", "phase_name", "activity", "next_step", "updated_at"),
+        *(
+            "file",
+            "name",
+            "root",
+            "status",
+            "phase",
+            "phase_name",
+            "activity",
+            "next_step",
+            "updated_at",
+        ),
         *("checkpoint", "current_gate", "lowest", "gates", "to_come", "unfinished", "defects"),
         *("all_defects", "primary", "files", "all_files", "agents", "all_agents", "unapplied"),
         *("failed", "all_failed"),
@@ -31,6 +41,7 @@ class Plan:
     )
 
     file: str
+    name: str  # of the document: the file, and the workflow that it leads
     root: str
     status: str
     phase: int | None  # None when unknown

@@ -26,7 +26,7 @@ _LIVE = f"""
 # Asked first: the other question takes SQLite longer to understand than to answer.
 _ANY = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
 _PLANS = f"""
-    SELECT substr(key, 12), value ->> '$.root', {_STATE}workflow_status',
+    SELECT ifnull(value ->> 'file', substr(key, 12)), value ->> '$.root', {_STATE}workflow_status',
       substr({_STATE}current_phase_name', 1, ?2), substr({_STATE}current_activity', 1, ?2),
       substr({_STATE}next_step', 1, ?2), {_STATE}updated_at',
       {_STATE}last_checkpoint',
@@ -38,7 +38,7 @@ _PLANS = f"""
         WHERE NOT ifnull(each.value ->> '$.acknowledged', 0)),
       count(*) OVER (),
       substr(value ->> '$.pending.gate', 1, ?2), value ->> '$.pending.iteration',
-      (SELECT count(*) FROM json_each(cells.value, '$.pending.scores'))
+      (SELECT count(*) FROM json_each(cells.value, '$.pending.scores')), substr(key, 12)
     {_LIVE} AND (?1 = '' OR instr(?1, char(10) || substr(key, 12) || char(10)))
     ORDER BY {_STATE}workflow_status', at DESC, key LIMIT ?3"""  # noqa: S608  # our own words
 
@@ -168,7 +168,7 @@ def gather(
     began = freshness.session_start(ask, session) if rows else None
     found = []
     for row in rows:
-        is_ours = f"\n{row[0]}\n" in concerning
+        is_ours = f"\n{row[18]}\n" in concerning
         plan = _plan(ask, row, began if is_ours else None, now, most)
         plan.is_copy = is_ours and plan.root != root
         found.append(plan)
@@ -193,9 +193,10 @@ def _plan(ask: Ask, row: tuple[object, ...], started: int | None, now: int, most
     )
     found.phase = None if row[11] is None else int(str(row[11]))
     phase_at, found.unacknowledged, found.all_plans = (int(str(each or 0)) for each in row[12:15])
-    found.unfinished = _unfinished(ask, found.file, *row[15:])
+    found.name = str(row[18])
+    found.unfinished = _unfinished(ask, found.name, *row[15:18])
     if found.activity == RECOVERING:
-        before = ask(_BEFORE, (found.file, _LONGEST, 1))
+        before = ask(_BEFORE, (found.name, _LONGEST, 1))
         found.activity = str(before[0][0]) if before else found.activity
     judged = staleness.judge(
         found.updated_at,
@@ -219,7 +220,7 @@ def _unfinished(
 
 
 def _gather_lists(ask: Ask, found: Plan, most: int) -> None:
-    bounds = (found.file, _LONGEST, most)
+    bounds = (found.name, _LONGEST, most)
     gates: list[tuple] = ask(_GATES, bounds)  # type: ignore[type-arg]  # as selected
     found.gates = [(str(name), int(n), float(score), int(bad)) for name, n, score, bad in gates]
     found.to_come = [str(name) for (name,) in ask(_TO_COME, bounds)]
@@ -235,5 +236,5 @@ def _gather_lists(ask: Ask, found: Plan, most: int) -> None:
         int(str(rows[0][-1])) if rows else 0 for rows in counted
     )
     found.all_foreign_agents = unsaid
-    found.foreign = frozenset(str(name) for (name,) in ask(_FOREIGN, (found.file,)))
+    found.foreign = frozenset(str(name) for (name,) in ask(_FOREIGN, (found.name,)))
     found.unapplied = ask(_UNAPPLIED, bounds)  # type: ignore[assignment]  # as selected

@@ -13,7 +13,7 @@ from standfast import clock, config
 from standfast.clients.claude import monitor
 from standfast.clients.claude.recording import MAIN
 from standfast.errors import StandfastError
-from standfast.journal import compactions, freshness, passed, resumption
+from standfast.journal import compactions, concerned, freshness, passed, resumption
 from standfast.protocol import context_monitor, staleness
 from standfast.protocol.resumption_triggers import ThresholdCrossing
 
@@ -37,20 +37,31 @@ def tidy(call: Call, journal: Journal) -> None:
         passed.settle(journal, call.session)
     if call.event in {"PreCompact", "SessionStart"}:
         compactions.keep_files(journal)
-    if call.crossed is not None:
-        with journal.writing() as tx:
-            _cross(call, tx, *call.crossed)
     if call.keeps or call.crossed is not None or call.event in {"SessionStart", "Stop"}:
         _keep_documents(call, journal)
 
 
 def _keep_documents(call: Call, journal: Journal) -> None:
-    """The files say what the journal has, and the journal what was written into them."""
-    from standfast.files import documents_kept
+    """Only where this call fires a trigger is a file written, and taken in before.
 
-    before = passed.last(journal.query)
+    Else it is looked at: what is new in it is kept, and waits for whoever writes the document.
+    """
+    from standfast.files import documents_kept, documents_seen
+
     settings = config.load_if_readable(call.place.root, call.environ)
-    documents_kept.keep(journal, call.place, settings.orchestration_file)
+    default = settings.orchestration_file
+    if call.crossed is None and not call.fired and not resumption.lags(journal.query):
+        seen = documents_seen.look_at(journal, call.place, default)
+        lost = [each for waiting in seen if waiting.is_first for each in waiting.lost]
+        passed.tell(journal, call.session, lost)
+        return
+    before = passed.last(journal.query)
+    for file in {default, *(file for file, *_ in call.documents)}:
+        documents_kept.take(journal, call.place, file)
+    if call.crossed is not None:
+        with journal.writing() as tx:
+            _cross(call, tx, *call.crossed)
+    documents_kept.keep(journal, call.place, default)
     passed.note(journal, call.session, before)
 
 
@@ -66,6 +77,7 @@ def before_compaction(call: Call, tx: Writing) -> None:
 
 def at_start(call: Call, tx: Writing) -> None:
     """Before the brief is made: what a compaction left is in the documents that it tells of."""
+    call.fired = compactions.lags(tx.execute)
     compactions.merge(tx, call.author(MAIN))
     compactions.acknowledge(tx, call.author(MAIN))
 
@@ -79,9 +91,9 @@ def _cross(call: Call, tx: Writing, tier: str, fill: Fill) -> None:
     told = {"session": call.session, "tier": tier, "before": before or context_monitor.NOMINAL}
     figures = {"tokens": fill.tokens, "window": fill.window}
     tx.append("context.crossed", {**told, **figures}, call.author(MAIN))
-    concerns = {file for file, *_ in call.documents}
+    concerns = set(concerned.names(tx.execute, call.place.root))
     for document in resumption.documents(tx.execute):
-        if document.is_live and document.file in concerns:
+        if document.is_live and document.name in concerns:
             _advise(call, tx, document, fill)
 
 
@@ -94,7 +106,7 @@ def _advise(call: Call, tx: Writing, document: Document, fill: Fill) -> None:
     state = resumption.recovery(tx.execute, document, now, context_fill_at_update=fill.share)
 
     def fire() -> None:
-        resumption.fire(tx, document.file, ThresholdCrossing(state), call.author(MAIN))
+        resumption.fire(tx, document.name, ThresholdCrossing(state), call.author(MAIN))
 
     try:
         tx.trial(fire)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from standfast.config import Config
+    from standfast.files.documents_seen import Waiting
+    from standfast.journal.following import Ask
     from standfast.journal.place import Place
     from standfast.journal.retention import Limits
     from standfast.surfaces.cli.screen import Screen
@@ -43,6 +45,7 @@ class Context:
         self.screen = screen
         self.json = json
         self.trouble: list[StandfastError] = []
+        self.waiting: list[Waiting] = []  # what files say that is not taken yet
         self._healed = False
 
     @cached_property
@@ -96,13 +99,23 @@ class Context:
         place.refuse_foreign(self.place)
         self.journal.make_if_gone()
 
-    def heal(self, *, checkpoints: bool = False, resumption: str | None = None) -> None:
+    def heal(
+        self,
+        *,
+        checkpoints: bool = False,
+        resumption: str | None = None,
+        writes: bool = False,
+        looks: bool = False,
+    ) -> None:
         """Take in strays and keep the faces; what cannot be done now is told, not fatal.
 
         The faces of *checkpoints* and of a *resumption* section are written even where there was
-        no file yet: their own command was called.
+        no file yet: their own command was called. A command that only reads changes nothing in a
+        work tree; what it finds there that is not taken yet is in `waiting`. One that *looks* at
+        checkpoints sees those of a file that was here before any journal.
         """
         self._healed = True
+        writes = writes or checkpoints or resumption is not None
         from standfast.files import homes
         from standfast.journal import strays
 
@@ -110,6 +123,10 @@ class Context:
             marks = list(lost.marks(self.environ, self.place.folder))
             waiting = strays.look(self.journal, self.config.temporaries, marks=marks)
             self._tell_absence()
+            begins = (writes or looks) and not self.journal.exists and self.has_checkpoints()
+            if begins:
+                self.may_write()
+                self.journal.make()
             if not (waiting or self.journal.exists):
                 return
             self.may_write()
@@ -121,10 +138,14 @@ class Context:
                 self.config.status_file,
                 self.config.checkpoints_file,
                 checkpoints=checkpoints,
+                writes=writes,
             ):
                 if outcome.refused is not None:
                     self.trouble.append(outcome.refused)
-            self._keep_documents(resumption)
+            if writes:
+                self._keep_documents(resumption)
+            else:
+                self._look_at_documents()
             self._keep_states()
             self._mirror()
             self._keep_limits()
@@ -166,13 +187,62 @@ class Context:
         if words:
             warn(words)
 
-    def take_over(self) -> None:
-        """Before ids are given out: those that a resumption section has already are taken."""
-        default = self.config.orchestration_file
-        if os.path.lexists(os.path.join(self.place.root, default)):
+    def take(self, file: str | None = None) -> None:
+        """Before a document is written: what stands in its file already is taken in first."""
+        file = file or self.config.orchestration_file
+        if os.path.lexists(os.path.join(self.place.root, file)) or file in self._documents():
             from standfast.files import documents_kept
 
-            documents_kept.take_over(self.journal, self.place, default)
+            taken = documents_kept.take(self.journal, self.place, file)
+            self.trouble += [each.refused for each in taken if each.refused is not None]
+
+    def has_checkpoints(self) -> bool:
+        """Whether a file of checkpoints is here, whoever wrote it."""
+        from standfast.files import homes
+
+        relative = self.config.checkpoints_file or homes.CHECKPOINTS_FILE
+        return os.path.lexists(os.path.join(homes.main_root(self.place), relative))
+
+    def take_checkpoints(self) -> None:
+        """Before one is written: those that others left in the file have earlier numbers."""
+        if not self.has_checkpoints():
+            return
+        from standfast.files import homes
+
+        self.journal.make()
+        found = homes.take_checkpoints(self.journal, self.place, self.config.checkpoints_file)
+        if found is not None and found.refused is not None:
+            self.trouble.append(found.refused)
+
+    def document(self, ask: Ask) -> str | None:
+        """The document of this checkout, which a decision without one goes to."""
+        if not ask(ANY_DOCUMENT, ()):
+            return None
+        from standfast.files import resumption_files
+
+        return resumption_files.name_here(ask, self.place.root, self.config.orchestration_file)
+
+    def _documents(self) -> set[str]:
+        try:
+            if not (self.journal.exists and self.journal.query(ANY_DOCUMENT)):
+                return set()  # most repositories have none: their rules are not even loaded
+        except NothingFound:
+            return set()  # a journal that could not be made whole has none either
+        from standfast.journal import resumption
+
+        return {each.file for each in resumption.documents(self.journal.query)}
+
+    def _look_at_documents(self) -> None:
+        """What stands in their files and in no document yet."""
+        default = self.config.orchestration_file
+        is_there = os.path.lexists(os.path.join(self.place.root, default))
+        if is_there or self.journal.query(ANY_DOCUMENT):
+            from standfast.files import documents_seen
+            from standfast.journal import compactions
+
+            compactions.keep_files(self.journal)  # beside the journal
+            self.waiting = documents_seen.look_at(self.journal, self.place, default)
+            self.trouble += [each.refused for each in self.waiting if each.refused is not None]
 
     def _keep_documents(self, asked: str | None) -> None:
         """The files with a resumption section, where there are any."""

@@ -7,11 +7,12 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import NothingFound, StandfastError, UnsafePath
-from standfast.files import homes, orchestration_yaml, resumption_files
+from standfast.files import documents_kept, homes, orchestration_yaml, resumption_files
+from standfast.protocol.json_schema import shown
 from standfast.protocol.resumption_migration import FIRST_VERSION
 from standfast.protocol.resumption_schema import VERSION
 from standfast.protocol.text import printable
-from standfast.surfaces.cli import consent
+from standfast.surfaces.cli import consent, persons
 from standfast.surfaces.cli import resumption_looking as looking
 from standfast.surfaces.cli import resumption_migrated as migrated
 from standfast.surfaces.cli import resumption_writing as writing
@@ -79,6 +80,30 @@ def _where(context: Context, name: str, given: str | None) -> tuple[str, str]:
         return os.path.dirname(path), os.path.basename(path)
 
 
+def adopt(context: Context, given: str | None) -> int:
+    """Take a file's section as it stands, whatever is newer: a person's word."""
+    persons.refuse_agents(context)
+    file = writing.file_of(context, given)
+    found = resumption_files.look(context.place.root, file)
+    if not found.has_section:
+        return _nothing_to_do(context, found)
+    resumption_files.refuse(found)
+    context.may_write()
+    documents_kept.take_over(context.journal, context.place, file)
+    document = writing.known(context, file)
+    if document is None:
+        raise NothingFound("the section could not be taken over", file=found.path)
+    kept = orchestration_yaml.adopt(context.journal, document, found.data)
+    replaced = [shown(each.path) for each in kept]
+    if context.json:
+        print(json_line({"file": file, "adopted": True, "replaced": replaced}), flush=True)
+    else:
+        what = f"; replaced: {', '.join(replaced)}" if replaced else ": the journal said the same"
+        print(printable(f"Adopted {file} as it stands{what}"), flush=True)
+    context.heal(resumption=file)  # after the acknowledgement: it undoes nothing
+    return 0
+
+
 def migrate(context: Context, given: str | None, *, is_dry: bool = False) -> int:
     """Bring a section to v2.0, and say what was read otherwise, and what has no place in it."""
     if not is_dry:
@@ -96,7 +121,7 @@ def migrate(context: Context, given: str | None, *, is_dry: bool = False) -> int
         done = resumption_files.migrate_file(tx, root, file, writing.author(context))
     if done is None:  # another command was quicker
         return _nothing_to_do(context, resumption_files.look(root, file))
-    told = migrated.Told(done.found, after, done.kept, done.left)
+    told = migrated.Told(done.found, after, done.kept)
     print(json_line(told.as_dict()) if context.json else told.words(context.screen), flush=True)
     context.heal(resumption=file)  # after the acknowledgement: it undoes nothing
     return 0

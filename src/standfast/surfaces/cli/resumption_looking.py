@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock
+from standfast.clients.checkout import Checkout
 from standfast.errors import NothingFound, StandfastError
-from standfast.files import homes, resumption_files
-from standfast.journal import freshness
+from standfast.files import documents_seen, homes, orchestration_yaml, resumption_files
+from standfast.journal import freshness, resumption_states
 from standfast.protocol.authorship import REPOSITORY
 from standfast.protocol.resumption_labels import DECISIONS, label
 from standfast.protocol.resumption_schema import VERSION
@@ -15,7 +16,9 @@ from standfast.protocol.staleness import FRESH, STALE, Staleness, judge
 from standfast.surfaces.cli import resumption_writing as writing
 
 if TYPE_CHECKING:
+    from standfast.files.documents_seen import Waiting
     from standfast.files.resumption_files import Found
+    from standfast.journal.author import Author
     from standfast.journal.resumption import Whose
     from standfast.journal.resumption_folds import Document
     from standfast.protocol.resumption_notes import Note
@@ -33,6 +36,9 @@ class Seen(NamedTuple):
     document: Document | None = None  # as the journal has it
     foreign: frozenset[str] = frozenset()  # what of it the repository wrote
     read: tuple[str, tuple[Note, ...]] | None = None  # what it is instead of v2.0, and how read
+    untaken: frozenset[str] = frozenset()  # what of it stands in the file and not in the journal
+    waiting: Waiting | None = None
+    branches: tuple[str, str] | None = None  # where it was last written, and here, if they differ
 
     def as_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
@@ -44,6 +50,8 @@ class Seen(NamedTuple):
             "journalled": self.document is not None,
             "staleness": {"level": level, "reason": reason},
             "by": dict.fromkeys(sorted(self.foreign), REPOSITORY),
+            "not_yet_taken": sorted(self.untaken),
+            "written_on": self.branches[0] if self.branches else None,
             "resumption": self.section,
         }
 
@@ -62,11 +70,39 @@ def look(context: Context, given: str | None) -> Seen:
         read = None if found.is_valid else (found.kind, moved.notes)
         age = _by_file(context, found, moved.section)
         return Seen(file, moved.section, age, foreign=foreign, read=read)
+    waiting = documents_seen.of_document(context.journal, document)
+    seen = _merged(context, document, waiting)
     session = context.config.session
     age = freshness.of_document(context.journal.query, document, session, clock.now_us())
     if age.level == FRESH:
         age = _beside(_found(context, document), document.section) or age
-    return Seen(file, document.section, age, document, _labels(context, document))
+    return seen._replace(staleness=age, branches=_branches(context, document))
+
+
+def _branches(context: Context, document: Document) -> tuple[str, str] | None:
+    """One workflow has one state: it may have been written on another branch than this one."""
+    there = resumption_states.branch(context.journal.query, document)
+    here = Checkout(context.place.root).branch() if there is not None else None
+    return (there, here) if there is not None and here not in (None, there) else None
+
+
+def _merged(context: Context, document: Document, waiting: Waiting | None) -> Seen:
+    """The journal's section with what the file brings, each labelled."""
+    arrival = waiting.arrival if waiting is not None else None
+    section = document.section if arrival is None else arrival.section
+    foreign, fresh = _labels(context, document), Staleness(FRESH, "")
+    if waiting is None or arrival is None:
+        return Seen(document.file, section, fresh, document, foreign, waiting=waiting)
+    untaken = frozenset(map(label, arrival.taken))
+    by = orchestration_yaml.brought(context.journal, document, arrival, waiting.data)
+    theirs = {label(path) for path in arrival.taken if is_theirs(by.get(path))}
+    foreign = (foreign - untaken) | theirs
+    return Seen(document.file, section, fresh, document, foreign, untaken=untaken, waiting=waiting)
+
+
+def is_theirs(author: Author | None) -> bool:
+    """What nobody can tell is the repository's."""
+    return author is None or author.actor == REPOSITORY
 
 
 def _foreign(whose: Whose) -> frozenset[str]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from standfast.protocol.json_schema import shown
 from standfast.protocol.resumption_schema import VERSION
 from standfast.protocol.text import one_line, printable
-from standfast.protocol.yaml_comments import lost
+from standfast.protocol.yaml_comments_lost import lost
 
 if TYPE_CHECKING:
     from standfast.files.resumption_files import Found
-    from standfast.protocol.json_schema import Fault
     from standfast.protocol.resumption_migration import Note
     from standfast.surfaces.cli.screen import Screen
 
@@ -25,7 +23,6 @@ class Told(NamedTuple):
     found: Found
     after: bytes
     kept: str | None
-    left: tuple[Fault, ...] = ()  # what the rules did not allow
 
     @property
     def comments(self) -> list[tuple[int, str]]:
@@ -43,7 +40,6 @@ class Told(NamedTuple):
             "notes": [self._fact(note) for note in moved.notes if not note.is_removed],
             "removed": removed + comments,
             "kept": self.kept,
-            "not_taken": [f"{shown(each.path)} {each.problem}" for each in self.left],
             "resumption": moved.section,
         }
 
@@ -57,8 +53,6 @@ class Told(NamedTuple):
         done = "Migrated" if self.kept else "Would migrate"
         lines = [f"{done} {printable(found.file)} from {found.kind} to v{VERSION}"]
         lines += [self._line(note) for note in notes if not note.is_removed]
-        lines += [f"  line {found.line_of(each.path)}: not taken: `{shown(each.path)}`"
-                  f" {printable(each.problem)}" for each in self.left]  # fmt: skip
         gone = [self._line(note) for note in notes if note.is_removed]
         gone += [f"  line {line}: the comment `{one_line(words, _COMMENT)}`"
                  for line, words in self.comments]  # fmt: skip

@@ -20,6 +20,7 @@ _STYLES = {staleness.FRESH: "good", staleness.STALE: "strong", staleness.CRITICA
 _BANDS = {PASS: "good", REJECTED: "bad"}
 _NAME = 40
 _SOURCE = "from the repository"
+_UNTAKEN = "not yet taken"
 _UNDER = {
     "READ": ("files_to_read",),
     "GATES": ("quality_trajectory.score_history", "quality_trajectory.gates_remaining"),
@@ -33,13 +34,14 @@ def whole(screen: Screen, seen: Seen) -> str:
     parts = [
         _head(screen, seen),
         _how_read(screen, seen),
-        _state(screen, section["recovery_state"], seen.foreign),
+        _state(screen, section["recovery_state"], seen),
         _titled(screen, _title("READ", seen), _files(screen, section["files_to_read"])),
         _titled(screen, _title("GATES", seen), gates(screen, seen)),
         _titled(screen, _title("DEFECTS", seen), _defects(screen, section["defect_summary"])),
-        _titled(screen, "DECISIONS", _decisions(screen, section["decision_log"], seen.foreign)),
-        _titled(screen, "AGENTS", _agents(screen, section["agent_summaries"], seen.foreign)),
+        _titled(screen, "DECISIONS", _decisions(screen, section["decision_log"], seen)),
+        _titled(screen, "AGENTS", _agents(screen, section["agent_summaries"], seen)),
         _titled(screen, "COMPACTIONS", _compactions(screen, section["compaction_events"])),
+        _titled(screen, "IN THE FILE, NOT IN THE JOURNAL", _waiting(screen, seen)),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -61,15 +63,39 @@ def _how_read(screen: Screen, seen: Seen) -> str:
 
 
 def _title(title: str, seen: Seen) -> str:
-    """What nobody here wrote says so."""
-    is_foreign = any(name in seen.foreign for name in _UNDER[title])
-    return f"{title} ({_SOURCE})" if is_foreign else title
+    """What nobody here wrote says so, and what is not taken in yet."""
+    for source, names in ((_UNTAKEN, seen.untaken), (_SOURCE, seen.foreign)):
+        if any(name in names for name in _UNDER[title]):
+            return f"{title} ({source})"
+    return title
 
 
-def _state(screen: Screen, state: dict[str, Any], foreign: frozenset[str]) -> str:
+def _quoted(words: str, name: str, seen: Seen) -> str:
+    """Words that are not ours, with whose they are."""
+    for source, names in ((_UNTAKEN, seen.untaken), (_SOURCE, seen.foreign)):
+        if words and name in names:
+            return f"{source}: «{words}»"
+    return words
+
+
+def _waiting(screen: Screen, seen: Seen) -> str:
+    """What the next command that writes the section will do with it."""
+    if seen.waiting is not None and seen.waiting.is_old:
+        return "nothing: it shows an earlier state, and the next write brings it up to date"
+    if seen.waiting is None or seen.waiting.arrival is None:
+        return ""
+    rows = [("taken with the next write", name) for name in sorted(seen.untaken)]
+    for kept in seen.waiting.arrival.kept:
+        what = "is replaced, and kept" if kept.is_ours else f"is kept aside: {kept.why}"
+        rows.append((what, ".".join(map(str, kept.path))))
+    old = ", ".join(seen.waiting.arrival.old)
+    rows += [("is an old copy", old)] if old else []
+    return _inner(screen).table([(name, what) for what, name in rows], ("strong",))
+
+
+def _state(screen: Screen, state: dict[str, Any], seen: Seen) -> str:
     def said(name: str) -> str:
-        words = str(state[name])
-        return f"{_SOURCE}: «{words}»" if words and f"recovery_state.{name}" in foreign else words
+        return _quoted(str(state[name]), f"recovery_state.{name}", seen)
 
     fill = state["context_fill_at_update"]
     filled = "fill unknown" if fill is None else f"fill {round(100 * fill)} %"
@@ -82,9 +108,17 @@ def _state(screen: Screen, state: dict[str, Any], foreign: frozenset[str]) -> st
             ("NOW", said("current_activity") or "not recorded"),
             ("NEXT", said("next_step") or "not recorded"),
             ("UPDATED", f"{_minute(state['updated_at'])}, {filled}, checkpoint {checkpoint}"),
+            *_branches(seen),
         ],
         ("dim",),
     )
+
+
+def _branches(seen: Seen) -> list[tuple[str, str]]:
+    if seen.branches is None:
+        return []
+    there, here = map(printable, seen.branches)
+    return [("BRANCH", f"last written on {there}; this is {here}, and the state is one for both")]
 
 
 def _minute(at: str) -> str:
@@ -171,13 +205,15 @@ def _pattern(entry: dict[str, Any]) -> str:
     return f"{entry['pattern']} ({gates}): {resolution or 'not resolved'}"
 
 
-def _decisions(screen: Screen, entries: list[dict[str, Any]], foreign: frozenset[str]) -> str:
-    rows = [(entry["id"], _binds(entry, foreign), _decided(entry)) for entry in entries]
+def _decisions(screen: Screen, entries: list[dict[str, Any]], seen: Seen) -> str:
+    rows = [(entry["id"], _binds(entry, seen), _decided(entry)) for entry in entries]
     return _inner(screen).table(rows, ("strong",))
 
 
-def _binds(entry: dict[str, Any], foreign: frozenset[str]) -> str:
-    if f"decision_log.{entry['id']}" in foreign:
+def _binds(entry: dict[str, Any], seen: Seen) -> str:
+    if f"decision_log.{entry['id']}" in seen.untaken:
+        return _UNTAKEN
+    if f"decision_log.{entry['id']}" in seen.foreign:
         return _SOURCE
     return "applied" if entry.get("applied") else "OPEN"
 
@@ -185,15 +221,15 @@ def _binds(entry: dict[str, Any], foreign: frozenset[str]) -> str:
 def _decided(entry: dict[str, Any]) -> str:
     phases = ", ".join(str(phase) for phase in entry.get("affects_phases", ()))
     binds = f"phases {phases}" if phases else ""
+    was = f"was {entry['was']}" if entry.get("was") else ""
     gate = f"{entry['gate']} iteration {entry.get('iteration')}" if entry.get("gate") else ""
-    aside = "; ".join(part for part in (entry["rationale"], gate, binds) if part)
+    aside = "; ".join(part for part in (entry["rationale"], gate, binds, was) if part)
     return f"{entry['decision']} ({aside})" if aside else entry["decision"]
 
 
-def _agents(screen: Screen, summaries: dict[str, str], foreign: frozenset[str]) -> str:
+def _agents(screen: Screen, summaries: dict[str, str], seen: Seen) -> str:
     rows = [
-        (name, f"{_SOURCE}: «{line}»" if f"agent_summaries.{name}" in foreign else line)
-        for name, line in summaries.items()
+        (name, _quoted(line, f"agent_summaries.{name}", seen)) for name, line in summaries.items()
     ]
     return _inner(screen).table(rows, ("strong",))
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from standfast.clients.checkout import Checkout
+from standfast.effects import lineage
 from standfast.errors import NothingFound, NotTheOrchestrator, UnsafePath
 from standfast.files import homes, resumption_files
 from standfast.files.context_files import below
-from standfast.journal import orchestrator, resumption
+from standfast.journal import orchestrator, resumption, resumption_states
+from standfast.journal.author import Author
 from standfast.journal.following import follow
 from standfast.journal.place import OFF
 from standfast.protocol.text import one_line
@@ -45,20 +48,22 @@ def author(context: Context) -> Author:
 
 
 def known(context: Context, file: str) -> Document | None:
-    """The document of a file, if the journal has one."""
+    """The document that a file of this checkout shows, if the journal has one."""
     try:
-        return resumption.find(context.journal.query, file)
+        return resumption_files.document_at(context.journal.query, context.place.root, file)
     except NothingFound:
         return None
 
 
 def refuse_agents(context: Context) -> None:
-    """Only who leads the work writes: not the agents of a stage, not a session's subagents.
+    """Only who leads the work writes: no agent that we run, not a session's subagents.
 
     Where hooks are off nobody tells which calls are open: what is known of them is old.
     """
     if context.environ.get(_OUTPUT):
         raise NotTheOrchestrator("an agent that `stage run` launched asks to write the section")
+    if lineage.is_an_agents():
+        raise NotTheOrchestrator("an agent of a lane, or what it began, asks to write the section")
     session = context.config.session
     hooks_are_off = os.path.lexists(os.path.join(context.place.folder, OFF))
     if session is None or hooks_are_off or not context.journal.exists:
@@ -72,15 +77,8 @@ def ensure(tx: Writing, context: Context, file: str, who: Author) -> Document:
     """The document of a file, begun if need be, with everything that the journal has decided."""
     root = homes.document_root(context.journal, context.place, file)
     found = resumption_files.ensure(tx, root, file, who)
-    follow(tx, who)
-    return resumption.find(tx.execute, file) or found
-
-
-def take_over(context: Context, file: str) -> None:
-    """Before a transaction: who wrote a section that is there already takes time to tell."""
-    from standfast.files import documents_kept
-
-    documents_kept.take_over(context.journal, context.place, file)
+    follow(tx, who, found.name)
+    return resumption.find(tx.execute, found.name) or found
 
 
 def fire(
@@ -93,8 +91,9 @@ def fire(
     who = author(context)
     before = ensure(tx, context, file, who)
     fields = [f"recovery_state.{name}" for name in said]
-    after = resumption.fire(tx, file, make(tx, before), who, fields)
-    follow(tx, who)
+    after = resumption.fire(tx, before.name, make(tx, before), who, fields)
+    follow(tx, who, before.name)
+    resumption_states.written_on(tx, after, Checkout(context.place.root).branch())
     return before, after
 
 

@@ -79,11 +79,11 @@ class Faces:
         return status
 
     def _begun(self) -> Running | None:
-        """Every command keeps the faces: this one asks for nothing else."""
+        """A command that keeps the faces and does nothing else."""
         root, flags = self._context.place.root, self._context.flags
         ours = [sys.executable, "-I", "-m", "standfast", "-C", root]
         settings = [word for each in flags for word in ("--set", each)]
-        words = [*ours, *settings, "checkpoint", "list", "--run-id", "none"]
+        words = [*ours, *settings, "checkpoint", "keep"]
         try:
             return Running.begin(words, cwd=root, env=self._context.environ)
         except (StandfastError, OSError):

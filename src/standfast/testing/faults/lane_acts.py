@@ -49,6 +49,7 @@ CHECKPOINTS: tuple[Act, ...] = (
     Act("checkpoint", "checkpoint write", "laned", _write("after_lane_tests", "complete"),
         new=_written, holds=_in_file),
     Act("checkpoints", "checkpoint list", "laned", command("checkpoint", "list")),
+    Act("keep-checkpoints", "checkpoint keep", "laned", command("checkpoint", "keep")),
     Act("show-checkpoint", "checkpoint show", "laned", command("checkpoint", "show")),
     Act("latest-checkpoint", "checkpoint latest", "laned", command("checkpoint", "latest")),
     Act("ps", "ps", "begun", command("ps")),

@@ -20,6 +20,11 @@ def _triggered(seen: Seen) -> int:
     return sum(kind == one and WORD in payload for one, _, payload in seen.events)
 
 
+def _adopted(seen: Seen) -> int:
+    kind = "resumption.adopted"
+    return sum(kind == one and worlds.EDITED in payload for one, _, payload in seen.events)
+
+
 def _in_section(world: World, _seen: Seen) -> bool:
     """The file shows the new fact once, in a whole section, and every word of a person's."""
     with open(os.path.join(world.repo, worlds.SECTION_FILE), encoding="utf-8") as file:
@@ -57,6 +62,8 @@ RESUMPTIONS: tuple[Act, ...] = (
                 "--finding", WORD, new=_triggered, holds=_in_section),
     _resumption("migrate-section", "migrate", "a section of v1",
                 new=lambda seen: seen.number("resumption.migrated"), holds=_migrated),
+    _resumption("adopt-section", "adopt", "a section by hand", new=_adopted),
+    _resumption("show-edited-section", "show", "a section by hand"),
     _resumption("show-section", "show", "resuming"),
     _resumption("validate-section", "validate", "resuming"),
     _resumption("staleness", "staleness", "resuming"),

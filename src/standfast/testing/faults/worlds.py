@@ -60,6 +60,7 @@ CONTEXT = (
 ROLE = "oosh-expert"
 SECTION_FILE = "ORCHESTRATION.yaml"
 AROUND = "# by a person\nworkflow: {id: w-1}  # stays\n"
+EDITED = "an edit by hand"
 V1 = "resumption:\n  current_state: two agents are done\n  files_to_read: [PLAN.md]\n"
 PLAN_FILE = "plan.yaml"
 PLAN = "test: make test\nlanes:\n  one: {tasks: {t: {prompt_file: one.md}}}\n  two: Do it.\n"
@@ -191,6 +192,15 @@ def _resuming(world: World) -> None:
     write(path, AROUND)
     perform.command(world, "resumption", "trigger", "T1", "--phase", "2", "--next-step", "go on")
     perform.command(world, "gate", "record", "QG-1", "completeness=0.9", "evidence=0.8")
+
+
+def _edited(world: World) -> None:
+    """The same, and somebody has edited the section by hand."""
+    _resuming(world)
+    path = os.path.join(world.repo, SECTION_FILE)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    write(path, text.replace("next_step: go on", f"next_step: {EDITED}"))
 
 
 def _documented(world: World) -> None:
@@ -337,6 +347,7 @@ WORLDS: dict[str, Callable[[World], None]] = {
     "staged": _staged,
     **{name: _after_begun(fill) for name, fill in (LANE_WORLDS | RUN_WORLDS).items()},
     "resuming": _resuming,
+    "a section by hand": _edited,
     "a section of v1": _of_old,
     "documented": _documented,
     "compacted": _compacted,

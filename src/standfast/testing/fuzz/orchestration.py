@@ -7,8 +7,13 @@ import os
 import shutil
 
 from standfast.errors import StandfastError
-from standfast.files import documents_kept, resumption_files
-from standfast.journal import resumption
+from standfast.files import (
+    documents_kept,
+    documents_seen,
+    orchestration_yaml,
+    resumption_files,
+)
+from standfast.journal import concerned, resumption
 from standfast.journal.author import USER
 from standfast.journal.place import Place
 from standfast.journal.store import Journal
@@ -28,6 +33,8 @@ from standfast.protocol.resumption_triggers import (
     Summary,
 )
 from standfast.protocol.trigger_values import write_state
+from standfast.protocol.workflow_id import workflow_id
+from standfast.protocol.yaml_writing import write
 from standfast.testing.fuzz.target import Target, folder, must, text_of
 
 _FILE = "ORCHESTRATION.yaml"
@@ -44,10 +51,15 @@ _AROUND = (
     b"      - {id: 1, name: x, status: COMPLETE}\n      - {id: 2, name: y}\n"
     b"quality_gates: [{id: qg-1}, {id: qg-2, status: PASSED}]\n"
 )
+_COMMENTED = "".join(
+    f"{line}  # {number}\n" if number % 3 else f"{line}\n  # above {number + 1}\n"
+    for number, line in enumerate(write({"resumption": _EMPTY.section}).splitlines())
+).encode()
 _SEEDS = (
     b"# mine\nworkflow: {status: ACTIVE}\n"
     b"resumption: " + json.dumps(_EMPTY.section).encode() + b"\n",
     _AROUND,
+    b"workflow: {id: w-1}\n" + _COMMENTED,
     b"resumption:\n  last_checkpoint: CP-006\n  current_state: Phase 3\n  files_to_read: [a.md]\n",
     b"resumption: [1]\nresumption: 2\n",
 )
@@ -66,9 +78,25 @@ def _file(data: bytes) -> None:
         _walk(journal, place, path, data)
         edit = _read(path).replace(b"go on", b"go on " + data.hex().encode()[:8])
         at.put(_FILE, edit)  # of a document that is known
+        _look(journal, place, path, edit)
         _walk(journal, place, path, edit)
     finally:
         journal.let_go()
+
+
+def _look(journal: Journal, place: Place, path: str, data: bytes) -> None:
+    """Who only reads changes neither the file nor a document, and may say what is new in it."""
+    before = resumption.documents(journal.query)
+    waiting = documents_seen.look_at(journal, place, _FILE)
+    concerned.documents(journal.query, place.root)
+    try:
+        must(len(orchestration_yaml.read(data, path)) >= 0, "no records")
+    except StandfastError as error:
+        must(error.problem, "refused without a word")
+    must(all(each.words for each in waiting if each.is_news), "news without a word")
+    must(_read(path) == data, "a reader changed the file")
+    now = {each.name: each for each in resumption.documents(journal.query)}
+    must(all(now.get(each.name) == each for each in before), "a reader changed a document")
 
 
 def _walk(journal: Journal, place: Place, path: str, data: bytes) -> None:
@@ -112,6 +140,16 @@ def _around(data: bytes) -> object:
     return (text[: span.start] + text[span.end :]).removeprefix("\ufeff").rstrip("\r\n}, ")
 
 
+def _workflow(data: bytes) -> None:
+    """Any text names one workflow or none, and a name that is written is read back."""
+    text = text_of(data)
+    found = workflow_id(text)
+    must(found is None or (found.isprintable() and found in text), "found what is not there")
+    name = f"w{data.hex()[:20]}"
+    for file in (f"a: 1\nworkflow:\n  # id: x\n  id: {name}  # y\n", f"workflow: {{id: {name}}}\n"):
+        must(workflow_id(file) == name, "a workflow that is not read back")
+
+
 def _surroundings(data: bytes) -> None:
     found = orchestration.around(text_of(data), _TIME, _FILE)
     must((found.current_phase or 0) >= 0, "a phase below none")
@@ -125,6 +163,17 @@ TARGETS = (
         _file,
         _SEEDS,
         inputs=120,
+    ),
+    Target(
+        "workflow-id",
+        "one workflow or none",
+        _workflow,
+        (
+            b"workflow:\n  name: x\n  id: 'a b'  # c\nid: no\n",
+            b'{"a": 1, "workflow": {"name": "x", "id": "w-1"}, "resumption": {}}\n',
+            b"workflow: {name: x,\n  id: w-1}\n",
+            b"workflow: &a [1]\nother:\n  id: x\n",
+        ),
     ),
     Target(
         "orchestration-around",

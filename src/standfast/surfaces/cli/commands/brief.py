@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from standfast import clock
 from standfast.errors import NothingFound
 from standfast.protocol import ids
+from standfast.protocol.text import printable
 from standfast.surfaces.cli import plans_listed
 from standfast.surfaces.cli.screen import json_line
 from standfast.wake import brief, facts, sessions
@@ -44,6 +45,9 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     _add_file(context, found, size.vital)
     text = brief.render(found, make_nonce(ask), size)
     print(json_line({**_as_dict(found), "text": text}) if context.json else text)
+    for each in context.waiting:
+        if each.is_news and not (each.refused or context.json):
+            print(f"NOT YET TAKEN, {each.file} says (quoted): «{printable(each.words)}»")
     return 0
 
 

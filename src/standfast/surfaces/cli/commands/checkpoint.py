@@ -70,6 +70,7 @@ def _write(context: Context, arguments: argparse.Namespace) -> int:
         raise WrongUsage(f"a checkpoint needs {', '.join(lacking)}")
     key = rules.key(given)
     context.may_write()
+    context.take_checkpoints()  # those that are there came before
     face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
     author = context.author
     with context.journal.writing() as tx:
@@ -111,7 +112,7 @@ def _complete(context: Context, given: Record, key: rules.Key, root: str) -> Rec
 
 def _list(context: Context, arguments: argparse.Namespace) -> int:
     """Every current record that fits, oldest write first."""
-    context.heal()
+    context.heal(looks=True)
     found = _matching(context, arguments)
     if context.json:
         path = _face_path(context)
@@ -133,7 +134,7 @@ def _matching(context: Context, arguments: argparse.Namespace) -> list[Kept]:
 
 def _latest(context: Context, arguments: argparse.Namespace) -> int:
     """The record that was written last."""
-    context.heal()
+    context.heal(looks=True)
     kept = _newest(context, arguments)
     print(json_line(kept.record) if context.json else shown.rows(context.screen, [kept]))
     return 0
@@ -148,7 +149,7 @@ def _newest(context: Context, arguments: argparse.Namespace) -> Kept:
 
 def _show(context: Context, arguments: argparse.Namespace) -> int:
     """One record, what came before it, the end of its log, and what to do next."""
-    context.heal()
+    context.heal(looks=True)
     kept = _by_id(context, arguments.id) if arguments.id else _newest(context, arguments)
     before = [
         each for each in recorded.history(context.journal, kept.key.run_id) if each.key == kept.key
@@ -210,4 +211,10 @@ def _face_path(context: Context) -> str:
     return os.path.join(_root(context), relative)
 
 
-_ACTIONS = {"write": _write, "list": _list, "show": _show, "latest": _latest}
+def _keep(context: Context, _arguments: argparse.Namespace) -> int:
+    """Bring the file up to date: a large run has that done by a process of its own."""
+    context.heal(checkpoints=True)
+    return 0
+
+
+_ACTIONS = {"keep": _keep, "write": _write, "list": _list, "show": _show, "latest": _latest}

@@ -55,6 +55,7 @@ def _record(context: Context, arguments: argparse.Namespace) -> int:
     writing.refuse_agents(context)
     context.may_write()
     file = writing.file_of(context, arguments.file)
+    context.take(file)
     said = {"fill": writing.fill(context), **flags.said(arguments)}
     with context.journal.writing() as tx:
         document = _keep(tx, context, file, arguments.gate, scores, said)
@@ -91,12 +92,12 @@ def _keep(
 ) -> Document:
     """The document after it."""
     who = writing.author(context)
-    writing.ensure(tx, context, file, who)
-    pending = resumption.score(tx, file, gate, scores, who)
+    name = writing.ensure(tx, context, file, who).name
+    pending = resumption.score(tx, name, gate, scores, who)
     lacking = missing(pending.scores)
     if lacking:
         _refuse_early(said, lacking)
-        found = resumption.find(tx.execute, file)
+        found = resumption.find(tx.execute, name)
         if found is None:
             raise NothingFound(f"nothing is known of `{file}`")
         return found

@@ -71,7 +71,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     if not context.place.in_git:
         raise NotARepository("lanes are branches: this is no git repository")
     grounds.stand(context)
-    context.heal()  # what others wrote into the file counts
+    context.heal(writes=True)  # what others wrote into the file counts
     whole = runs.find(context.journal, names[0]) if lane == ids.NO_LANE else None
     if whole is not None and any(name == phase for name, *_ in whole.phases):
         status = _of_phase(context, whole, names, arguments)

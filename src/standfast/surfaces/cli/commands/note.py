@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from standfast.errors import JournalUnwritable, WrongUsage
 from standfast.journal import decisions, inbox
 from standfast.journal.author import Author
-from standfast.journal.following import follow
+from standfast.journal.following import follow, number_in_document
 from standfast.protocol import ids
 from standfast.surfaces.cli import persons, troubles
 from standfast.surfaces.cli.screen import json_line
@@ -44,10 +44,11 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     )
     try:
         context.may_write()
-        context.take_over()
+        context.take()
         with context.journal.writing() as tx:
             decision = decisions.note(tx, text, author)
-            follow(tx, author)
+            follow(tx, author, context.document(tx.execute))
+            there = number_in_document(tx.execute, decision)
     except JournalUnwritable:
         path = inbox.leave(
             context.place.folder,
@@ -62,8 +63,12 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
             "Kept in the inbox: the next command that may write takes it in.",
         )
         return 0
-    _say(context, {"id": decision, "text": text}, f"Recorded {decision}")
-    context.heal()  # after the acknowledgement: it undoes nothing
+    also = "" if there == decision else f" ({decision} in the journal)"
+    facts: dict[str, object] = {"id": there, "text": text}
+    if also:
+        facts["journal_id"] = decision
+    _say(context, facts, f"Recorded {there}{also}")
+    context.heal(writes=True)  # after the acknowledgement: it undoes nothing
     troubles.tell(context)
     return 0
 
@@ -77,10 +82,10 @@ def _confirm(context: Context, arguments: argparse.Namespace) -> int:
     context.may_write()
     with context.journal.writing() as tx:
         decisions.confirm(tx, arguments.confirm, author)
-        follow(tx, author)
+        follow(tx, author, context.document(tx.execute))
     facts = {"id": arguments.confirm, "confirmed": True, "by": author.actor}
     _say(context, facts, f"Confirmed {arguments.confirm}: it binds from now on.")
-    context.heal()  # as below
+    context.heal(writes=True)  # as below
     troubles.tell(context)
     return 0
 

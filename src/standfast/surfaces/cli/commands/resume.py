@@ -49,7 +49,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     if not context.place.in_git:
         raise NotARepository("lanes are branches: this is no git repository")
     grounds.stand(context)
-    context.heal()
+    context.heal(writes=True)
     named = arguments.run
     if named:
         found = run_resuming.Unfinished([run_resuming.find(context, ids.run_id(named))], [], [])

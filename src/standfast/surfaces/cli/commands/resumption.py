@@ -28,7 +28,9 @@ def configure(parser: Parser) -> None:
     """What to do, and what a trigger says."""
     parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
     parser.add_argument(
-        "words", nargs="*", help="for `trigger`: T1 to T7; for `decide`: what was decided"
+        "words",
+        nargs="*",
+        help="for `trigger`: T1 to T7; for `decide`: what was decided; for `adopt`: the file",
     )
     parser.add_argument(
         "--from", dest="source", metavar="FILE", help="the whole trigger as JSON; `-` reads stdin"
@@ -44,7 +46,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     action = arguments.action
     if arguments.dry_run and action != "migrate":
         raise WrongUsage("--dry-run goes with `migrate`")
-    if action not in {"trigger", flags.DECIDE} and arguments.words:
+    if action not in {"trigger", flags.DECIDE, "adopt"} and arguments.words:
         raise WrongUsage(f"`{action}` takes no `{one_line(arguments.words[0], 60)}`")
     if action != "trigger":
         flags.refuse_others(arguments, action)
@@ -116,7 +118,7 @@ def _fire(
             said = resumption_said.value_of(number, given, document, fill)
         return resumption_said.complete(tx.execute, document, {**said, "trigger": number})
 
-    writing.take_over(context, file)
+    context.take(file)  # before a transaction: who wrote it takes time to tell
     named = resumption_said.fields(given if value is None else {}, value)
     with context.journal.writing() as tx:
         before, after = writing.fire(tx, context, file, make, named)
@@ -179,10 +181,20 @@ def _migrate(context: Context, arguments: argparse.Namespace) -> int:
     return checks.migrate(context, arguments.file, is_dry=arguments.dry_run)
 
 
+def _adopt(context: Context, arguments: argparse.Namespace) -> int:
+    """The file is right, a person says: old or not, it is what holds from now on."""
+    from standfast.surfaces.cli import resumption_checks as checks
+
+    if len(arguments.words) > 1 or (arguments.words and arguments.file):
+        raise WrongUsage("adopt one file at a time")
+    return checks.adopt(context, arguments.words[0] if arguments.words else arguments.file)
+
+
 _ACTIONS = {
     "show": _show,
     "validate": _validate,
     "migrate": _migrate,
+    "adopt": _adopt,
     "trigger": _trigger,
     "decide": _decide,
     "staleness": _staleness,

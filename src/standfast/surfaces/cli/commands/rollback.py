@@ -29,7 +29,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     if not context.place.in_git:
         raise NotARepository("lanes are branches: this is no git repository")
     grounds.stand(context)
-    context.heal()
+    context.heal(writes=True)
     found = run_resuming.find(context, ids.run_id(arguments.run))
     names = run_resuming.lanes(found, arguments.lane) if arguments.lane else found.names
     return run_rollback.roll_back(context, found, names, arguments.to, arguments.trust)

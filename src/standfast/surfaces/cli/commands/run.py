@@ -41,7 +41,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     if arguments.lanes is not None and arguments.lanes < 1:
         raise WrongUsage("--lanes is a number from 1 on")
     grounds.stand(context)
-    context.heal()
+    context.heal(writes=True)
     if arguments.resume or arguments.rollback:
         found = run_resuming.find(context, _named(arguments))
         run_plans.refuse_other(context, found, arguments)

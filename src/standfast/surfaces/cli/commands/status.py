@@ -67,6 +67,11 @@ def _facts(
         "journal": context.place.folder,
         "events": count,
         "last_event_at": clock.rfc3339(last[0].at) if last else None,
+        "not_yet_taken": [
+            {"file": each.file, "says": each.words}
+            for each in context.waiting
+            if each.is_news and not each.refused
+        ],
         "needs_you": [*(trouble.as_dict() for trouble in context.trouble), *needs],
         "decisions": [
             {
@@ -92,7 +97,8 @@ def _text(
     count: int,
 ) -> str:
     screen = context.screen
-    parts = [*(_trouble(context, trouble) for trouble in context.trouble), *told]
+    troubles = [_trouble(context, trouble) for trouble in context.trouble]
+    parts = [*troubles, _waiting(context), *told]
     if not count:
         parts.append('Nothing recorded here yet. Record a decision: standfast note "…"')
         return "\n".join(part for part in parts if part)
@@ -105,6 +111,13 @@ def _text(
         screen.table([("RECORDED", f"{count:,} events", f"last {newest}, in {where}")], ("dim",))
     )
     return "\n".join(part for part in parts if part)
+
+
+def _waiting(context: Context) -> str:
+    """What stands in files and is not taken in yet; whose words they are, nobody has judged."""
+    news = [each for each in context.waiting if each.is_news and not each.refused]
+    rows = [("NOT YET TAKEN", each.file, f"«{each.words}»") for each in news]
+    return context.screen.table(rows, ("strong", "strong")) if rows else ""
 
 
 def _trouble(context: Context, trouble: StandfastError) -> str:
