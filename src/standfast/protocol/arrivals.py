@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast.protocol.arrivals_logs import Kept, Logs, unite
 from standfast.protocol.resumption_edits import adopt
+from standfast.protocol.resumption_schema import SUB_SECTIONS
 from standfast.protocol.staleness import AHEAD_S, seconds
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def judge(ours: Section, theirs: Section, past: Past, now_s: int) -> Arrival:
     walk.state()
     for unit in WHOLE:
         walk.unit(unit)
+    walk.own_keys()
     counts = None if past.base is None else past.base.counts
     logs = unite(ours, theirs, counts, theirs_first=wins == _WON)
     kept = (*walk.kept, *logs.kept)
@@ -119,7 +121,9 @@ def rewound(ours: Section, theirs: Section) -> Arrival:
     kept = tuple(Kept((unit,), ours[unit], _SAID, _REMEDY, is_ours=True) for unit in changed)
     taken = [path for unit in changed for path in _paths(unit, ours[unit], theirs[unit])]
     logs = unite(ours, theirs, None, theirs_first=True)
-    section = {**ours, **new, **logs.section}
+    own_keys = _own_keys(ours, theirs)
+    taken += [(name,) for name in own_keys]
+    section = {**ours, **new, **own_keys, **logs.section}
     return Arrival(section, (*taken, *logs.taken), kept, is_edit=True, logs=logs)
 
 
@@ -204,6 +208,18 @@ class _Walk:
         else:
             self._keep((name,), value)
 
+    def own_keys(self) -> None:
+        """Keys of the project's own have no rules, and none is taken away by being left out."""
+        for name, value in _own_keys(self.ours, self.theirs).items():
+            if name in self.ours and self.old:
+                self.old.append(name)
+            elif name not in self.ours or self.base is not None or self.wins == _WON:
+                self.new[name] = value
+                self.taken.append((name,))
+                self.is_edit = self.is_edit or self.base is not None
+            else:
+                self._keep((name,), value)
+
     def _beats(self, name: str) -> bool:
         if self.base is None:
             return self.wins == _WON
@@ -237,6 +253,15 @@ class _Walk:
     def _keep(self, path: Path, value: object) -> None:
         why = _AHEAD if self.wins == _UNBELIEVED else _OLDER
         self.kept.append(Kept(path, value, why if self.base is None else _BOTH, _REMEDY))
+
+
+def _own_keys(ours: Section, theirs: Section) -> dict[str, Any]:
+    """What else their section says, otherwise than ours does."""
+    return {
+        name: value
+        for name, value in theirs.items()
+        if name not in SUB_SECTIONS and (name not in ours or ours[name] != value)
+    }
 
 
 def _own(mine: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
