@@ -81,11 +81,15 @@ def open_or_create(path: str, *, checkpoint: bool) -> apsw.Connection:
     if is_old(connection):
         migrate(connection)
         disk.sync_folder(folder)
+    return connection
+
+
+def prepare_spool(folder: str) -> None:
+    """Under the turnstile: whoever made the journal may have died before it had its spool."""
     if not os.path.lexists(os.path.join(folder, "spool")):
         from standfast.journal import spool  # once in a journal's life
 
         spool.prepare(folder)
-    return connection
 
 
 def _connect(path: str, *, checkpoint: bool) -> apsw.Connection:

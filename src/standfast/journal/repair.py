@@ -134,6 +134,7 @@ def _problems(journal: Journal) -> list[str]:
         raise NotAJournal("this is not a regular file", file=journal.path)
     try:
         connection = opening.open_or_create(journal.path, checkpoint=True)
+        opening.prepare_spool(journal.folder)
     except (JournalDamaged, NotAJournal, TooLarge, UnsafePath) as error:
         return [error.problem]
     except apsw.Error as error:

@@ -198,6 +198,7 @@ class Journal:
         if self._connection is None:
             self._connection = opening.open_or_create(self.path, checkpoint=self._checkpoint)
             self._file = disk.identity(self.path)
+        opening.prepare_spool(self.folder)
         found = self._id()
         if not opening.is_at_home(self.folder, found):
             from standfast.journal import identity  # once in a journal's life, and when it moves
