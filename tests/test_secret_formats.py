@@ -139,6 +139,14 @@ def test_key_of_an_odd_shape_is_found_and_a_shorter_one_is_not(
 
 
 @pytest.mark.req("SEC-11", "SEC-04")
+def test_key_that_slashes_cut_into_short_pieces_is_found() -> None:
+    key = "wh" + "sec_Ab3/dE6fG7/hI8jK9l"
+
+    assert might_hold_secret(key)
+    assert redact(key) == "[redacted:webhook-secret]"
+
+
+@pytest.mark.req("SEC-11", "SEC-04")
 def test_webhook_of_teams_is_found() -> None:
     name, key = "0b6f7e0e-5c5b-4e6e-9a3e-1f2e3d4c5b6a", draw(DICE, HEX, 32)
     place = f"https://acme.webhook.office.com/webhookb2/{name}@{name}/IncomingWebhook/"

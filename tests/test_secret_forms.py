@@ -157,6 +157,11 @@ HARMLESS = [
     "Password:\nSubmit\n",
     "print('password:')",
     "ldapsearch -x -W -D cn=admin",
+    "'pass': ('pass', '')",
+    "user_pass = (user + ':' + password)",
+    'password = password.encode("utf-8")',
+    "Address6.fromWildcard('2001:db8:*:*:*:*:*:*')",
+    "it is 2001:0:ce49:5432:e866:efff:62c3:fffe",
     "mkdir -p /srv/mongo/data",
 ]
 

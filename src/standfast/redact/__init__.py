@@ -162,6 +162,7 @@ def _holds_key_with_blanks(text: str) -> bool:
         ("P" in text and ("PRIVATE KEY" in text or "Private-Lines" in text))
         or ("=" in text and ("sig=" in text or "ignature=" in text))
         or ("+" in text and "+ASt" in text)
+        or "whsec_" in text
     )
 
 

@@ -71,7 +71,7 @@ CALLED = re.compile(
 WRAPPED = re.compile(
     r"(?<![\w.$\-])(?P<name>[\w.$\-]++)" + rf"(?:{QUOTE}\]?)?[ \t]{{0,8}}{_TYPE}(?::=|[:=])(?!=)"
     r"(?P<gap>[ \t]{0,8})(?:new[ ])?(?:[A-Za-z_]\w{0,40}(?:\.|::)){0,3}"
-    r"(?:Secret\w{0,10}|Secure\w{0,10}|Some|from|from_str|b64decode|fromhex|unhexlify|encode|quote"
+    r"(?:Secret\w{0,10}|Secure\w{0,10}|Some|from|from_str|b64decode|fromhex|unhexlify"
     r"|(?:Field|field)\([^()\r\n]{0,120}?\bdefault=|(?:Field|field)|Buffer|bytes|Bytes)"
     rf"(?:(?<==)|\()[ \t]{{0,4}}{PREFIX}(?={QUOTE})",
     re.ASCII,

@@ -47,6 +47,12 @@ def _is_no_reference(secret: str) -> bool:
     return not is_placeholder(secret)
 
 
+def _is_no_address(secret: str) -> bool:
+    """Whether it is no rest of an address such as `2001:db8::1`."""
+    is_address = ":" in secret and not secret.lower().strip("0123456789abcdef:.)`'")
+    return not is_address and not is_placeholder(secret)
+
+
 def _is_not_hex(secret: str) -> bool:
     return bool(secret.strip("0123456789abcdef"))
 
@@ -241,9 +247,9 @@ _RULES = (
         "password",
         "pgpass :5432: :*:",
         _START.replace("A-Za-z0-9]", r"\w.*\-]", 1)
-        + r"[\w.*\-]{1,253}:(?:\d{2,5}|\*):[^\s:\"'/]{1,64}:[^\s:\"'/]{1,64}:"
+        + r"[\w.*\-]{1,253}:(?:543\d|6432|\*):[^\s:\"'/]{1,64}:(?=[A-Za-z_])[^\s:\"'/]{1,64}:"
         r"(?P<s>[^\s\"'\\]{4,256})",
-        accepts=_is_no_reference,
+        accepts=_is_no_address,
     ),
     _rule(
         "password",

@@ -77,7 +77,8 @@ def _item(text: str, at: int, bare: re.Pattern[str]) -> Value | None:
 def _is_meant(text: str, found: re.Match[str], kind: str, item: _Item) -> bool:
     """Whether an item can be what the name of all says: mere words are no secrets of a list."""
     content = text[item.value.start : item.value.end]
-    if is_placeholder(content):
+    is_word = found["name"].strip("_-.").lower() == "pass" and content.isalpha()
+    if is_placeholder(content) or is_word or not any(map(str.isalnum, content)):
         return False
     if kind == "cookie":
         return item.has_key or "=" in content
