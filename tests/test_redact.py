@@ -311,6 +311,8 @@ HOSTILE = [
         "mysql ",
     ),
     *("token=token(", "cookie: a", "authorization: token ", "1:AA", "sig=", "heroku", "password=&"),
+    *("passwords: ['a', ", '"token=[" ', "password:\n  - a\n", "password: # ", "password = 'a' + "),
+    *("docker login ", "redis-cli -a ", "htpasswd -b ", "set password ", "a:5432:b:", "-us1"),
 ]
 
 

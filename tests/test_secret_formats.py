@@ -39,7 +39,7 @@ def body(each: Format, length: int) -> str:
 
 def whole(each: Format, literal: str, length: int) -> tuple[str, str]:
     """A line that holds a key, and the key."""
-    key = body(each, length)
+    key = each.beginnings[-1] + body(each, length)
     return (f"{literal}{key}", key) if each.literals else (f"{literal}: '{key}'", key)
 
 
@@ -73,11 +73,14 @@ def test_near_miss_of_each_format_is_left_alone(each: Format) -> None:
     """Too short behind its literal, or without the word that would tell whose it is."""
     for length in each.lengths:
         key = body(each, length)
+        if each.beginnings != ("",):
+            near = f"see {each.words[0]}: '{key}' there"
+            assert redact(near) == near
         for mark in each.literals:
             near = f"see {mark}{key[:7]} there"
             assert redact(near) == near
         if each.words:
-            near = f"see some_item: '{key}' there"
+            near = f"see some_item: '{each.beginnings[0]}{key}' there"
             assert redact(near) == near
 
 
@@ -109,6 +112,48 @@ def test_token_of_azure_devops_is_found() -> None:
     key = draw(DICE, ALNUM, 76) + "AZ" + "DO" + draw(DICE, ALNUM, 4)
 
     assert key not in redact(f"git clone with {key} here")
+
+
+# Shapes that are more than a beginning and a length.
+ODD = [
+    ("pat" + draw(DICE, ALNUM, 14) + ".{}", HEX, 64),
+    ("{}-us12", HEX, 32),
+    ("_gitlab" + "_session={}", HEX, 32),
+    ("ngrok config add-authtoken {}", ALNUM, 49),
+]
+
+
+@pytest.mark.req("SEC-11", "SEC-04")
+@pytest.mark.parametrize(("shape", "alphabet", "length"), ODD)
+def test_key_of_an_odd_shape_is_found_and_a_shorter_one_is_not(
+    shape: str, alphabet: str, length: int
+) -> None:
+    key = draw(DICE, alphabet, length)
+    for embed in CONTEXTS.values():
+        text = embed(shape.replace("{}", key))
+
+        assert might_hold_secret(text)
+        assert key not in redact(text)
+    near = f"see {shape.replace('{}', key[:20])} there"
+    assert redact(near) == near
+
+
+@pytest.mark.req("SEC-11", "SEC-04")
+def test_key_that_slashes_cut_into_short_pieces_is_found() -> None:
+    key = "wh" + "sec_Ab3/dE6fG7/hI8jK9l"
+
+    assert might_hold_secret(key)
+    assert redact(key) == "[redacted:webhook-secret]"
+
+
+@pytest.mark.req("SEC-11", "SEC-04")
+def test_webhook_of_teams_is_found() -> None:
+    name, key = "0b6f7e0e-5c5b-4e6e-9a3e-1f2e3d4c5b6a", draw(DICE, HEX, 32)
+    place = f"https://acme.webhook.office.com/webhookb2/{name}@{name}/IncomingWebhook/"
+
+    for embed in CONTEXTS.values():
+        assert key not in redact(embed(f"{place}{key}/{name}"))
+    assert redact(place) == place
 
 
 @pytest.mark.req("SEC-11", "SEC-04")

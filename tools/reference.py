@@ -8,6 +8,7 @@ from pathlib import Path
 from standfast import config, errors, lane_errors, plan_errors
 from standfast.errors import StandfastError
 from standfast.protocol import checkpoint_fields, plan_schema, resumption_schema
+from standfast.redact.commands import commands as commands_with_secrets
 from standfast.redact.formats import Format, characters, formats
 from standfast.redact.patterns import odd_kinds
 from standfast.surfaces.cli import frame
@@ -105,13 +106,23 @@ def secrets() -> str:
         + "\n".join(rows)
         + f"\n\nBy a shape of their own, or by what surrounds them: {odd}; blocks of private keys; "
         "values under names such as `password`, `api_key`, `DB_PASS`, `--token`, `Authorization`, "
-        "`Cookie`: quoted, bare, in a list of one or on the next line.\n\nNot recognised: a random "
+        "`Cookie`: quoted, bare, in brackets, in a list or on the next line; and what these "
+        f"commands are given: {_called()}.\n\nNot recognised: a random "
         "string with neither a beginning of its own nor a name beside it.\n"
     )
 
 
+def _called() -> str:
+    return ", ".join(
+        f"`{' '.join((each.programs[0], each.subcommand)).strip()} {each.flags[0]}`"
+        for each in commands_with_secrets()
+    )
+
+
 def _marks(each: Format) -> str:
-    marks = each.literals or tuple(f"{word} …" for word in each.words)
+    marks = each.literals or tuple(
+        f"{word} … {beginning}".rstrip() for word in each.words for beginning in each.beginnings
+    )
     return ", ".join(f"`{mark}`" for mark in marks)
 
 

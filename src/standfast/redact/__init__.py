@@ -20,7 +20,7 @@ _EXACT = (
     *("fm1r_", "v1.0-", "pscale_tkn_", "pscale_pw_", "pscale_oauth_", "essu_", "glrt-"),
     *("ATCTT3", "snyk_uat.", "snyk_sat.", "authress_", "scauth_", "glc_", "dt0c01.", "dt0s01."),
     *("dt0s16.", "tfp_", "testsk_", "mlsn.", "sec-c-", "sub-c-", "pub-c-", "sha256~", "sl.B"),
-    "sl.u.",
+    *("sl.u.", "glrtr-", "AQ.Ab", "webhookb2", "_gitlab_session="),
 )
 # The same, looked for in long words alone: a key of these is one word.
 _WORDS = (
@@ -44,7 +44,7 @@ _WORDS = (
     *(b"pdl_sdbx_apikey_", b"polar_oat_", b"live_pub_", b"test_pub_", b"shippo_live_"),
     *(b"shippo_test_", b"EZAK", b"EZTK", b"duffel_live_", b"duffel_test_", b"sk_sbox_"),
     *(b"sm_aat_", b"sm_sat_", b"s-s4t2ud-", b"s-s4t2af-", b"p8e-", b"scp-live-", b"scp-test-"),
-    b"cal_live_",
+    *(b"cal_live_", b"aio_", b"KGAT_"),
 )
 # The same, but found in much else: looked for in long words that hold a digit.
 SHORT = (
@@ -53,6 +53,7 @@ SHORT = (
     *(b"cio", b"oy2", b"sgd_", b"slk_", b"API-", b"pul-", b"ico-", b"A3-", b"sdk-", b"mob-"),
     *(b"api-", b"pk_", b"retool_", b"unkey_", b"md-", b"re_", b"EAAC", b"EAAM", b"EAAG"),
     *(b"EAAB", b"AQE", b"ck_", b"cs_", b"waka_", b"chpt_", b"ddp_", b"ddo_", b"dub_"),
+    b"EAAA",
 )
 _SHORTEST_KEY = 16  # no key of theirs has fewer characters in one piece
 
@@ -83,7 +84,7 @@ _BETWEEN = bytes(
 )
 
 # Words too common to be told apart without what follows or precedes them.
-_PASS = ("passw", "passp", "passc", "_pass", "-pass", ".pass", "sshpass")
+_PASS = ("passw", "passp", "passc", "_pass", "-pass", ".pass", "sshpass", "pgpass")
 _SK = ("sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-")
 
 # Names of two words, looked for with whatever stands between the words taken out.
@@ -96,6 +97,7 @@ _COMPOUNDS = (
 _QUOTES = 24
 _HEX = "0123456789abcdef"
 _DISCORD_MIDDLE = 6
+_BEHIND_DOT = 64
 _LONG_USER = 20
 
 
@@ -106,6 +108,7 @@ def might_hold_secret(text: str) -> bool:
         _holds_name(lower)
         or _holds_common_word(lower)
         or _holds_key_with_blanks(text)
+        or _holds_command(lower)
         or ("@" in text and "://" in text and _holds_user_info(text))
         or (_has_long_word(text) and _holds_key(text, lower))
     )
@@ -127,12 +130,39 @@ def _holds_name(lower: str) -> bool:
     )
 
 
+def _holds_command(lower: str) -> bool:
+    """Programs that take a secret in a flag of one letter, and lines that hold one in a place."""
+    return (
+        ("-p" in lower and ("login" in lower or "mongo" in lower or "sqlcmd" in lower))
+        or "redis-cli" in lower
+        or "valkey-cli" in lower
+        or "keydb-cli" in lower
+        or "openssl" in lower
+        or ("ldap" in lower and "-w" in lower)
+        or ("-storepass" in lower or "-keypass" in lower)
+        or ("identified" in lower and "by" in lower)
+        or ":5432:" in lower
+        or ":*:" in lower
+    )
+
+
+def _holds_key_beside_a_word(lower: str) -> bool:
+    return (
+        ("vault" in lower and "s." in lower)
+        or ("cursor" in lower and ("key_" in lower or "crsr_" in lower))
+        or ("modal" in lower and ("as-" in lower or "ak-" in lower))
+        or ("app_key" in lower and "base64:" in lower)
+        or "authtoken" in lower
+    )
+
+
 def _holds_key_with_blanks(text: str) -> bool:
     """Keys that may hold blanks or `/`: a rare character is looked for before each of them."""
     return (
         ("P" in text and ("PRIVATE KEY" in text or "Private-Lines" in text))
         or ("=" in text and ("sig=" in text or "ignature=" in text))
         or ("+" in text and "+ASt" in text)
+        or "whsec_" in text
     )
 
 
@@ -151,6 +181,8 @@ def _holds_long_key(text: str, lower: str) -> bool:
     every = text.encode("utf-8", "replace").translate(_BETWEEN).split()
     words = [word for word in every if len(word) >= _SHORTEST_KEY - 1]
     if any(map(b" ".join(words).__contains__, _WORDS)):
+        return True
+    if any(_follows_dot(text, word.decode()) for word in words if len(word) >= _BEHIND_DOT):
         return True
     opaque = b" ".join([word for word in words if word.strip(_LETTERS)])
     return bool(opaque) and (
@@ -215,7 +247,9 @@ def _holds_compound(lower: str) -> bool:
 def _holds_shape(text: str) -> bool:
     """Whether a secret without a telling prefix may be here: each guard is one substring test."""
     return (
-        ("sk-" in text and (any(key in text for key in _SK) or _starts_a_word(text, "sk-")))
+        _holds_key_beside_a_word(text.lower())
+        or ("-us" in text and _holds_datacenter(text))
+        or ("sk-" in text and (any(key in text for key in _SK) or _starts_a_word(text, "sk-")))
         or ("SK" in text and _holds_twilio_key(text))
         or (text.count(".") > 1 and _holds_discord_token(text))
     )
@@ -247,6 +281,21 @@ def _holds_user_info(text: str) -> bool:
         user, at, _ = chunk[:1024].partition("@")
         if at and (":" in user or len(user) >= _LONG_USER):
             return True
+    return False
+
+
+def _follows_dot(text: str, word: str) -> bool:
+    """Whether *word* is the long part of a key of Airtable (`pat….`) or of Dropbox (`sl.`)."""
+    parts = text.split(f".{word}")[:-1]
+    return any(part.endswith("sl") or part[-17:-14] == "pat" for part in parts)
+
+
+def _holds_datacenter(text: str) -> bool:
+    before = ""
+    for chunk in text.split("-us"):
+        if before and chunk[:1].isdigit() and not before.strip(_HEX):
+            return True
+        before = chunk[-32:]
     return False
 
 

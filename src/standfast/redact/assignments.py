@@ -6,66 +6,25 @@ or plainly code. A quote may carry backslashes, since the text may be JSON insid
 """
 
 import re
-from typing import NamedTuple
 
+from standfast.redact.heads import ASSIGNED, BELOW, HEADS, SEVERAL, WRAPPED, name_of
 from standfast.redact.names import CLOSERS, is_placeholder, kind_of_name, looks_random
+from standfast.redact.several import several
+from standfast.redact.strings import QUOTE, Value, joined, quoted, rest_of_line
 
-_QUOTED_END = r"(?:\\{0,7}[\"'`])?"
-# A type between the name and its value, as in `password: str | None = "..."`.
-_TYPE = (
-    r"(?::[ \t]{0,4}(?:[A-Za-z]{1,20}\[)?(?:str|string|String|bytes|SecretStr|Final|Any)\b\]?"
-    r"(?:[ ]?\|[ ]?\w{1,20})?[ \t]{0,4}(?==))?"
-)
-_TWO_WORDS = r"(?:(?i:api|access|private|account|auth|signing|encryption|connection)[ ])?"
-
-_ASSIGNED = re.compile(
-    r"(?<![\w.$\-])(?P<name>" + _TWO_WORDS + r"[\w.$\-]++)(?:\\{0,7}[\"'`]\]?)?[ \t]{0,8}"
-    rf"{_TYPE}(?::=|=>|\?=|[:=])(?!=)(?P<gap>[ \t]{{0,8}}(?:[|>][+\-]?[ \t]{{0,4}}"
-    r"(?:\r?\n|\\+n)[ \t]{0,16})?)",
-    re.ASCII,
-)
-_FLAG = re.compile(
-    rf"(?<![\w\-])(?P<name>--?[A-Za-z][\w\-]*+){_QUOTED_END}(?P<gap>[ \t,]{{1,8}})(?!-)", re.ASCII
-)
-_SPACED = re.compile(
-    r"(?:#define|\bENV|\bsetx?(?:[ \t]-\w{1,3})?)[ \t]{1,4}(?P<name>[\w.\-]++)"
-    r"(?P<gap>[ \t]{1,8})(?![=:])",
-    re.ASCII,
-)
-_PAIR = re.compile(
-    rf"\bname{_QUOTED_END}[ \t]{{0,4}}[:=][ \t]{{0,4}}{_QUOTED_END}(?P<name>[\w.\-]++){_QUOTED_END}"
-    rf"(?:[\s,]|\\+[nrt]){{1,24}}{_QUOTED_END}value{_QUOTED_END}"
-    r"[ \t]{0,4}[:=](?P<gap>[ \t]{0,4})",
-    re.ASCII,
-)
-# `password:` and below it the value, as YAML has it: each alone on its line.
-_BELOW = re.compile(
-    rf"(?:^|\\n|[\"'])[ \t]{{0,40}}(?:-[ \t])?{_QUOTED_END}(?P<name>[\w.\-]++){_QUOTED_END}"
-    r":[ \t]{0,4}(?P<gap>(?:\r?\n|\\n)[ \t]{1,40})(?=[^\s:(\[{#\\]+(?:\s|\\|$))",
-    re.ASCII | re.MULTILINE,
-)
-# A list of one.
-_LISTED = re.compile(
-    rf"(?<![\w.$\-])(?P<name>[\w.\-]++){_QUOTED_END}[ \t]{{0,4}}[:=]"
-    r"(?P<gap>[ \t]{0,4}\[[ \t]{0,4})(?!redacted:)(?=[^\s,\[\]]{1,512}[ \t]{0,4}\])",
-    re.ASCII,
-)
-_ELEMENT = re.compile(r"<(?P<name>[\w.:\-]++)[^<>]{0,80}>(?P<gap>)(?=[^<>\r\n]{1,400}</)", re.ASCII)
-_HEADS = (_LISTED, _BELOW, _ASSIGNED, _FLAG, _SPACED, _PAIR, _ELEMENT)
-
-_QUOTE = re.compile(r"\\{0,7}[\"'`]")
 _BARE = re.compile(
     r"(?:[^\s\"'`\\;,&<>]|\\\\|\\[^nrtbfu\"'`\\]|[\"'](?=[A-Za-z0-9])"
     r"|&(?![\w.\-]{1,64}=|[&\s]|$)|,(?![\s\"'\\]|$|[\w.\-]{1,64}[=:])|[<>](?![/\s&]|$))*",
     re.ASCII,
 )
-_LINE = re.compile(r"(?:[^\r\n\\\"]|\\(?!\\*[nr\"])){0,8192}")
 _COOKIE = re.compile(
     r"[^\s=;,\"'\\]{1,100}=(?:[^\"'\r\n\\]|(?P<q>\\{0,7}\")[^\"\\\r\n]{0,4096}(?P=q)){0,8192}"
 )
+# Which way somebody shows who they are; one that we do not know only before what looks random.
 _SCHEME = re.compile(
     r"(?:Bearer|Basic|Token|Digest|ApiKey|Negotiate|AWS4-HMAC-SHA256)[ \t]{1,4}", re.IGNORECASE
 )
+_OTHER_SCHEME = re.compile(r"[A-Za-z][\w\-]{1,30}[ \t]{1,4}", re.ASCII)
 _CODE = re.compile(
     r"(?:await|new|lambda|function|async|typeof|not)\b"
     r"|[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*[(\[]",
@@ -78,75 +37,78 @@ _NUMBER = re.compile(r"[-+]?\.?\d[\d.,_]*+(?:[eE][-+]?\d{1,4})?")
 _CLOSED = re.compile(r"[ \t]?[),;+%.\]}:]|[ \t]*(?:\\?$|[\r\n])")
 _OPENING = re.compile(r"\(|[\[{](?:\\*[\"'\s\[{]|\\+[nrt]|$)|[:=|]")
 
-_LONGEST_QUOTED = 4096
 _LONG_WORD = 16
 _OWN_WORDS = ("pass", "pwd", "token", "secret", "cred", "key", "cookie", "auth", "dsn")
 
 
-class Value(NamedTuple):
-    """Where the value of a head stands, without its quotes."""
-
-    start: int
-    end: int
-    is_quoted: bool
-
-
 def assignments(text: str) -> str:
     """*text* with the values under secret-looking names replaced."""
-    for head in _HEADS:
+    for head in HEADS:
         text = _sweep(text, head)
     return text
 
 
 def _sweep(text: str, head: re.Pattern[str]) -> str:
     pieces: list[str] = []
-    done = 0
+    done = seen = 0
     for found in head.finditer(text):
         kind = _kind_of(text, found)
-        if kind is None or found.start() < done:
+        if kind is None or found.start() < seen:
             continue
-        value = _value_of(text, found, kind)
-        if value is None:
-            continue
-        pieces += (text[done : value.start], f"[redacted:{kind}]")
-        done = value.end
+        values, seen = _values_of(text, found, kind)
+        for value in values:
+            pieces += (text[done : value.start], f"[redacted:{kind}]")
+            done = value.end
     return "".join((*pieces, text[done:]))
 
 
 def _kind_of(text: str, found: re.Match[str]) -> str | None:
-    name = found["name"]
+    name = name_of(found)
     kind = kind_of_name(name)
-    if kind is None and found.re is _LISTED and name[-1] in "sS":
+    if kind is None and found.re is SEVERAL and name[-1] in "sS":
         kind = kind_of_name(name[:-1])
     if kind is None and text[found.start() - 1 : found.start()] == "\\":
         kind = kind_of_name(name[1:])  # its first letter belongs to an escape such as \n
     return None if kind == "auth" else kind
 
 
+def _values_of(text: str, found: re.Match[str], kind: str) -> tuple[list[Value], int]:
+    """The values behind a head, and how far it was looked for them."""
+    if found.re is SEVERAL:
+        return several(text, found, kind)
+    value = _value_of(text, found, kind)
+    if value is None:
+        return [], 0
+    values = [value]
+    if value.quote:
+        is_code = found.re is WRAPPED or (found.re is ASSIGNED and bool(found["gap"]))
+        values += joined(text, value, is_code=is_code)
+    return values, values[-1].end
+
+
 def _value_of(text: str, found: re.Match[str], kind: str) -> Value | None:
     """The value behind a head, or None if there is nothing to hide."""
     start = found.end()
-    quote = _QUOTE.match(text, start)
+    quote = QUOTE.match(text, start)
     if quote is not None:
         if _closes(text, quote):
             return None
-        value = _quoted(text, quote)
+        value = quoted(text, quote)
         if not _is_meant(found, kind, text[value.start : value.end]):
             return None
     elif kind == "cookie":
         cookie = _COOKIE.match(text, start)
-        value = Value(start, cookie.end() if cookie else start, is_quoted=True)
+        value = Value(start, cookie.end() if cookie else start)
     elif kind == "authorization":
         value = _header(text, start)
-    elif found["gap"].lstrip()[:1] in {"|", ">"}:  # a block: its whole line
-        line = _LINE.match(text, start)
-        value = Value(start, line.end() if line else start, is_quoted=True)
+    elif found.re is ASSIGNED and found["block"]:  # its whole line
+        value = Value(start, rest_of_line(text, start))
     else:
         return _bare(text, found, kind)
     if kind == "authorization":
         value = _without_scheme(text, value)
     content = text[value.start : value.end]
-    return None if is_placeholder(content) or _is_directory(found["name"], content) else value
+    return None if is_placeholder(content) or _is_directory(name_of(found), content) else value
 
 
 def _closes(text: str, quote: re.Match[str]) -> bool:
@@ -161,61 +123,35 @@ def _is_meant(found: re.Match[str], kind: str, content: str) -> bool:
     """Whether a quoted value can be what its name says: a cookie is a pair, a grade is no word."""
     if kind == "cookie":
         return "=" in content
-    if found["name"].strip("_-.").lower() == "pass":
+    if name_of(found).strip("_-.").lower() == "pass":
         return not content.isalpha()
-    return found.re is not _LISTED or kind == "password" or looks_random(content)
-
-
-def _quoted(text: str, quote: re.Match[str]) -> Value:
-    start = quote.end()
-    triple = quote.group() * 3
-    if text.startswith(triple, quote.start()):
-        start = quote.start() + len(triple)
-        until = text.find(triple, start, start + _LONGEST_QUOTED)
-        until = until if until >= 0 else min(len(text), start + _LONGEST_QUOTED)
-        return Value(start, until, is_quoted=True)
-    end = _closing_quote(text, start, quote.group())
-    if end is None:  # cut off in the middle: the rest of the line is the secret
-        line = _LINE.match(text, start)
-        end = line.end() if line else start
-    return Value(start, end, is_quoted=True)
-
-
-def _closing_quote(text: str, start: int, quote: str) -> int | None:
-    """Where *quote* closes: as many backslashes as it opened with, those of its level doubled."""
-    limit = text.find("\n", start, start + _LONGEST_QUOTED)
-    limit = min(len(text), start + _LONGEST_QUOTED) if limit < 0 else limit
-    level = len(quote)  # backslashes and the quote itself
-    at = text.find(quote[-1], start, limit)
-    while at >= 0:
-        before = text[start:at]
-        weight = len(before) - len(before.rstrip("\\")) + 1
-        if weight < level or weight // level % 2 == 1:
-            return at - (min(weight, level) - 1)
-        at = text.find(quote[-1], at + 1, limit)
-    return None
+    return True
 
 
 def _header(text: str, start: int) -> Value:
     """A header's value: its scheme if it is a known one, and the word or list behind it."""
     scheme = _SCHEME.match(text, start)
-    line = _LINE.match(text, start) if scheme and scheme.group()[0] in "AaDd" else None
-    after = scheme.end() if scheme else start
+    if scheme and scheme.group()[0] in "AaDd":
+        return Value(start, rest_of_line(text, start))
+    known = scheme or _OTHER_SCHEME.match(text, start)
+    after = known.end() if known else start
     word = _ANGLED.match(text, after) or _BARE.match(text, after)
-    end = line.end() if line else word.end() if word else start
-    if scheme is None and not looks_random(text[start:end]):
+    end = word.end() if word else start
+    if scheme is None and not looks_random(text[after:end]):
         end = start
-    return Value(start, end, is_quoted=False)
+    return Value(start, end)
 
 
 def _without_scheme(text: str, value: Value) -> Value:
-    scheme = _SCHEME.match(text, value.start, value.end)
+    scheme = _SCHEME.match(text, value.start, value.end) or _OTHER_SCHEME.match(
+        text, value.start, value.end
+    )
     return value._replace(start=scheme.end()) if scheme else value
 
 
 def _bare(text: str, found: re.Match[str], kind: str) -> Value | None:
     start = found.end()
-    is_variable = found["name"].isupper() and not found["gap"]
+    is_variable = name_of(found).isupper() and not found["gap"]
     is_code = _OPENING.match(text, start) or _CODE.match(text, start)
     if _ANGLED.match(text, start) or (is_code and not is_variable):
         return None
@@ -227,11 +163,11 @@ def _bare(text: str, found: re.Match[str], kind: str) -> Value | None:
         return None
     content = content.rstrip(CLOSERS)
     end = start + len(content)
-    if _is_directory(found["name"], content) or _is_harmless(
+    if _is_directory(name_of(found), content) or _is_harmless(
         found, content, kind, text[end : end + 1]
     ):
         return None
-    return Value(start, end, is_quoted=False)
+    return Value(start, end)
 
 
 def _is_directory(name: str, content: str) -> bool:
@@ -241,11 +177,17 @@ def _is_directory(name: str, content: str) -> bool:
 
 def _is_harmless(found: re.Match[str], content: str, kind: str, after: str) -> bool:
     """Whether a bare value reads as a number, a word of prose, a variable or a type."""
-    name = found["name"]
+    name = name_of(found)
+    if (
+        found.re is BELOW
+        and not found["gap"].endswith((" ", "\t"))
+        and not _is_alone(kind, content, after)
+    ):
+        return True
     if _NUMBER.fullmatch(content):
         return kind != "password" or name.lower().endswith("pass")
     is_word = content.replace("_", "").isalpha()
-    if is_word and (found.re in {_BELOW, _LISTED} or name.strip("_-.").lower() == "pass"):
+    if is_word and (found.re is BELOW or name.strip("_-.").lower() == "pass"):
         return True
     if name.isupper() and not found["gap"]:
         return False
@@ -254,9 +196,14 @@ def _is_harmless(found: re.Match[str], content: str, kind: str, after: str) -> b
     return is_word and _is_variable(found, content, kind, after)
 
 
+def _is_alone(kind: str, content: str, after: str) -> bool:
+    """Whether a word right at the start of a line, below its label, is all that stands there."""
+    return after in {"", "\r", "\n", "\\", '"'} and (kind == "password" or looks_random(content))
+
+
 def _is_variable(found: re.Match[str], content: str, kind: str, after: str) -> bool:
     """Whether one variable is given another, or a word follows in prose."""
-    name = found["name"]
+    name = name_of(found)
     if content == name.rpartition(".")[2] or (name.islower() and after in {",", ")"}):
         return True
     if found["gap"] and name.islower() and any(word in content for word in _OWN_WORDS):

@@ -2,7 +2,8 @@
 
 A line of `PREFIXED` is a name, the literals that a key may begin with, the alphabet of the rest and
 its least length. A line of `NAMED` is a name, the words beside which such a key counts (there is
-nothing in it that tells it from any other string), its alphabet and its exact lengths.
+too little in it that tells it from any other string), its alphabet, its exact lengths and, if there
+is something, what it begins with.
 `docs/reference/secrets.md` is made from here; `redact/__init__.py` has the literals once more, cut
 short, since hooks may not load this.
 """
@@ -31,6 +32,7 @@ class Format(NamedTuple):
     words: tuple[str, ...]
     alphabet: str
     lengths: tuple[int, ...]
+    beginnings: tuple[str, ...] = ("",)
 
 
 # In this order: where two fit, the first is the more telling one.
@@ -63,6 +65,7 @@ huggingface-org-token api_org_ a 30
 replicate-token r8_ a 30
 google-key AIza w 30
 google-oauth-secret GOCSPX- w 20
+google-bound-key AQ.Ab w 40
 google-access-token ya29. w 20
 firebase-server-key :APA91b w 100
 bedrock-key ABSK b 100
@@ -99,7 +102,7 @@ github-token ghp_|gho_|ghu_|ghs_|ghr_ a 20
 github-fine-grained-token github_pat_ d 22
 gitlab-token glpat- d 16
 gitlab-deploy-token gldt- d 16
-gitlab-runner-token glrt- d 20
+gitlab-runner-token glrt-|glrtr- d 20
 gitlab-runner-registration GR1348941 w 20
 gitlab-feed-token glft- w 20
 gitlab-oauth-secret gloas- w 40
@@ -217,12 +220,17 @@ shopify-token shpat_|shpss_|shpca_|shppa_|shptka_ H 32
 settlemint-token sm_aat_|sm_pat_|sm_sat_ a 16
 mapbox-secret-token sk.eyJ d 60
 intra42-secret s-s4t2ud-|s-s4t2af- h 60
+adafruit-token aio_ a 28
+wandb-token wandb_v1_ w 60
+kaggle-token KGAT_ h 32
+square-access-token EAAA w 60
 adobe-secret p8e- w 32
 openshift-token sha256~ w 43
 wakatime-key waka_ i 36
 chromatic-token chpt_ a 12
 scrapfly-key scp-live-|scp-test- h 32
 dropbox-token sl.B|sl.u. w 100
+dropbox-short-lived-token sl. w 130
 deno-token ddp_|ddo_ a 36
 cal-key cal_live_ h 30
 dub-key dub_ a 22
@@ -257,6 +265,7 @@ coinbase-key coinbase w 64
 confluent-key confluent u 16
 confluent-secret confluent b 64
 contentful-delivery-token contentful w 43
+cursor-key cursor h 64 key_|crsr_
 customerio-key customer.io|customerio h 32
 datadog-key datadog h 32
 datadog-application-key datadog h 40
@@ -288,6 +297,7 @@ intercom-token intercom b 60
 jfrog-token jfrog|artifactory a 64,73
 kraken-secret kraken b 88
 kucoin-key kucoin h 24
+laravel-key app_key b 44 base64:
 launchdarkly-token launchdarkly i 40
 linear-client-secret linear_client h 32
 linkedin-secret linkedin|linked_in a 16
@@ -299,6 +309,7 @@ meraki-key meraki h 40
 messagebird-key messagebird a 25
 mistral-key mistral a 32
 mixpanel-secret mixpanel h 32
+modal-token modal a 22 as-|ak-
 netlify-key netlify w 40,43,45
 newsapi-key newsapi h 32
 ngrok-token ngrok w 49
@@ -336,6 +347,7 @@ travis-token travis w 22
 twitch-token twitch l 30
 twitter-key twitter a 25
 twitter-secret twitter a 45,50
+vault-legacy-token vault a 24 s.
 virustotal-key virustotal h 64
 vultr-key vultr u 36
 wandb-key wandb h 40
@@ -355,10 +367,12 @@ def formats() -> list[Format]:
 
 
 def _read(line: str, *, is_prefixed: bool) -> Format:
-    name, marks, alphabet, lengths = line.split(" ")
+    name, marks, alphabet, lengths, *begins = line.split(" ")
     given = tuple(marks.split("|"))
     literals, words = (given, ()) if is_prefixed else ((), given)
-    return Format(name, literals, words, alphabet, tuple(map(int, lengths.split(","))))
+    sizes = tuple(map(int, lengths.split(",")))
+    beginnings = tuple(begins[0].split("|")) if begins else ("",)
+    return Format(name, literals, words, alphabet, sizes, beginnings)
 
 
 def characters(alphabet: str) -> str:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from standfast.redact import SHORT
 from standfast.redact.assignments import assignments
+from standfast.redact.commands import commands, shape
 from standfast.redact.formats import Format, characters, formats
 from standfast.redact.names import is_placeholder, looks_random
 from standfast.redact.private_keys import private_keys
@@ -44,6 +45,12 @@ def _always(_secret: str) -> bool:
 
 def _is_no_reference(secret: str) -> bool:
     return not is_placeholder(secret)
+
+
+def _is_no_address(secret: str) -> bool:
+    """Whether it is no rest of an address such as `2001:db8::1`."""
+    is_address = ":" in secret and not secret.lower().strip("0123456789abcdef:.)`'")
+    return not is_address and not is_placeholder(secret)
 
 
 def _is_not_hex(secret: str) -> bool:
@@ -80,11 +87,12 @@ def _is_telling(literal: str) -> bool:
 def _named(each: Format) -> Rule:
     """A key that stands beside the name of whose it is: as a value, and as long as it must be."""
     made = characters(each.alphabet)
+    beginning = f"(?:{'|'.join(map(re.escape, each.beginnings))})"
     sizes = "|".join(f"{made}{{{length}}}" for length in reversed(each.lengths))
     shape = (
         rf"(?:{'|'.join(map(re.escape, each.words))})[\w .\-]{{0,24}}"
         rf"(?:\\{{0,7}}[\"'`]\]?)?[ \t]{{0,4}}(?::=|=>|[:=,>])[ \t]{{0,4}}(?:\\{{0,7}}[\"'`])?"
-        rf"(?-i:(?P<s>{sizes}))(?![A-Za-z0-9_\-+/])"
+        rf"(?-i:(?P<s>{beginning}(?:{sizes})))(?![A-Za-z0-9_\-+/])"
     )
     return Rule(each.name, each.words, shape, re.ASCII | re.IGNORECASE, _mixes_letters_and_digits)
 
@@ -109,6 +117,20 @@ _RULES = (
     ),
     _rule(
         "slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/[a-z]+/(?P<s>[A-Za-z0-9/_]{16,})"
+    ),
+    _rule(
+        "teams-webhook",
+        "webhookb2",
+        r"webhook\.office\.com/webhookb2/(?P<s>[0-9a-f\-]{36}@[0-9a-f\-]{36}/IncomingWebhook/[\w\-/]{32,200})",
+    ),
+    _rule("airtable-token", "pat", _START + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}" + _END),
+    _rule("mailchimp-key", "-us", _START + r"[0-9a-f]{32}-us\d{1,2}" + _END),
+    _rule("gitlab-session", "_gitlab_session=", r"_gitlab_session=(?P<s>[0-9a-z]{32})"),
+    _rule(
+        "ngrok-token",
+        "authtoken",
+        r"authtoken[ \t]{1,4}\\{0,7}[\"']?(?P<s>\w{40,80})",
+        accepts=looks_random,
     ),
     _rule("discord-webhook", "/api/webhooks/", r"/api/webhooks/\d+/(?P<s>[A-Za-z0-9_\-]{20,})"),
     _rule(
@@ -180,7 +202,7 @@ _RULES = (
     _rule(
         "password",
         "mysql sshpass",
-        r"\b(?:mysql(?:dump|admin)?(?:[ \t]{1,4}[^\s|;&]{1,80}){0,8}?[ \t]{1,4}-p"
+        _START + r"(?:mysql(?:dump|admin)?(?:[ \t]{1,4}[^\s|;&]{1,80}){0,8}?[ \t]{1,4}-p"
         r"|sshpass[ \t]+-p[ \t]*)"
         r"\\{0,7}[\"']?(?P<s>[^\s\"'\\]{1,256})",
         accepts=_is_no_reference,
@@ -199,6 +221,38 @@ _RULES = (
     ),
     _rule(
         "password",
+        "?identified password",
+        _START + r"(?:identified[ \t]{1,4}(?:with[ \t]{1,4}[\w\"'`]{1,64}[ \t]{1,4})?by"
+        r"|(?:with|role|user|set|for|encrypted)\b[^\r\n;:=]{0,120}?(?:=[ \t]{0,4})?\bpassword)"
+        r"(?:[ \t]{1,4}|[ \t]{0,4}=?[ \t]{0,4}(?:password)?\()"
+        r"\\{0,7}[\"'](?P<s>[^\r\n\"'\\]{1,512})",
+        accepts=_is_no_reference,
+    ),
+    *(
+        _rule(
+            "password",
+            "htpasswd",
+            rf"{_START}htpasswd(?=[^\r\n]{{0,60}}?[ \t]-\w{{0,8}}b){flags}"
+            rf"(?:[ \t]{{1,4}}[^\s|;&\\\-][^\s|;&\\]{{0,200}}){{{words}}}"
+            r"[ \t]{1,4}\\{0,7}[\"']?(?P<s>[^\s\"'\\|;&]{1,256})",
+            accepts=_is_no_reference,
+        )
+        for flags, words in (
+            (r"(?:[ \t]{1,4}-(?:(?!n)\w){1,8}(?:[ \t]{1,4}\d{1,4})?){1,6}", 2),
+            (r"(?=[^\r\n]{0,60}?-\w{0,8}n)(?:[ \t]{1,4}-\w{1,8}(?:[ \t]{1,4}\d{1,4})?){1,6}", 1),
+        )
+    ),
+    _rule("password", "openssl", r"-pass(?:in|out)?[ \t=]{1,4}pass:(?P<s>[^\s\"'\\]{1,256})"),
+    _rule(
+        "password",
+        "pgpass :5432: :*:",
+        _START.replace("A-Za-z0-9]", r"\w.*\-]", 1)
+        + r"[\w.*\-]{1,253}:(?:543\d|6432|\*):[^\s:\"'/]{1,64}:(?=[A-Za-z_])[^\s:\"'/]{1,64}:"
+        r"(?P<s>[^\s\"'\\]{4,256})",
+        accepts=_is_no_address,
+    ),
+    _rule(
+        "password",
         "?passw passphrase",
         r"\bpass(?:word|phrase)[ \t]is:?[ \t]\\{0,7}[\"'`]?(?P<s>[^\s\"'`\\]{4,256})(?<![.,])",
         accepts=_mixes_letters_and_digits,
@@ -206,6 +260,10 @@ _RULES = (
 )
 
 
+_COMMANDS = tuple(
+    Rule(each.kind, each.programs, shape(each, _START), re.ASCII, _is_no_reference)
+    for each in commands()
+)
 _TABLE = tuple(_prefixed(each) if each.literals else _named(each) for each in formats())
 
 
@@ -218,7 +276,7 @@ def redact_once(text: str) -> str:
     """*text* after one round of every rule, the telling shapes before the telling names."""
     text = private_keys(text)
     lower = text.lower()
-    for rule in (*_RULES, *_TABLE):
+    for rule in (*_RULES, *_COMMANDS, *_TABLE):
         if any(hint in text or hint in lower for hint in rule.hints):
             # Compiled here and kept by `re`: all at once would cost a hook 20 milliseconds.
             text = re.compile(rule.shape, rule.flags).sub(partial(_cut, rule), text)

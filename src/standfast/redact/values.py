@@ -1,6 +1,7 @@
 """JSON-like values: strings are redacted, and those under a secret-looking key wholly replaced."""
 
 from standfast.redact import redact
+from standfast.redact.commands import kind_after
 from standfast.redact.names import (
     holds_many,
     is_placeholder,
@@ -79,19 +80,24 @@ def _walk_items(
 ) -> list[object]:
     """The items redacted; one that follows a flag such as `--password` is its value."""
     cleaned: list[object] = []
+    words = [item for item in items if isinstance(item, str)]
     before: object = None
     for item in items:
         if kind is None and before in _USER_FLAGS and isinstance(item, str) and "curl" in items:
             cleaned.append(_without_password(item))
         else:
-            follows = _kind_after(before) if isinstance(item, str) and item[:1] != "-" else None
+            follows = (
+                _kind_after(before, words) if isinstance(item, str) and item[:1] != "-" else None
+            )
             cleaned.append(walk(item, kind or follows, depth + 1))
         before = item
     return cleaned
 
 
-def _kind_after(before: object) -> str | None:
-    return kind_of_flag(before) if isinstance(before, str) else None
+def _kind_after(before: object, words: list[str]) -> str | None:
+    if not isinstance(before, str) or before[:1] != "-":
+        return None
+    return kind_of_flag(before) or kind_after(before, words)
 
 
 def _without_password(user_and_password: str) -> str:
