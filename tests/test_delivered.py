@@ -353,7 +353,7 @@ def test_person_in_a_container_may_trust(world: Path, tmp_path: Path) -> None:
 
     done = subprocess.run(
         ["unshare", "-Upf", "-r", "--mount-proc", "--kill-child", "sh", "-c", script],
-        cwd=made.repo, env={**os.environ, **made.environ}, capture_output=True, text=True,
+        cwd=made.repo, env={**os.environ, **made.environ}, capture_output=True, encoding="utf-8",
         check=False, timeout=120,
     )  # fmt: skip
 

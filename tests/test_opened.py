@@ -20,10 +20,15 @@ pytestmark = pytest.mark.req("SEC-03", "SEC-09")
 def bare(path: Path, name: str = "main") -> Path:
     """A repository that can be told from others by its one branch."""
     subprocess.run(["git", "init", "-q", "--bare", "-b", name, str(path)], check=True)
-    tree = subprocess.run(["git", "hash-object", "-t", "tree", "-w", os.devnull], cwd=path,
-                          check=True, capture_output=True, text=True).stdout.strip()  # fmt: skip
-    commit = subprocess.run(["git", "commit-tree", "-m", name, tree], cwd=path, check=True,
-                            capture_output=True, text=True).stdout.strip()  # fmt: skip
+
+    def git(*words: str) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=path, check=True, capture_output=True, encoding="utf-8"
+        )
+        return done.stdout.strip()
+
+    tree = git("hash-object", "-t", "tree", "-w", os.devnull)
+    commit = git("commit-tree", "-m", name, tree)
     subprocess.run(["git", "update-ref", f"refs/heads/{name}", commit], cwd=path, check=True)
     return path
 
@@ -149,7 +154,7 @@ def test_git_opens_the_same(
     asked = f"{tmp_path}/x{end}"
 
     def refs(path: str) -> str | None:
-        done = subprocess.run(["git", "ls-remote", path], capture_output=True, text=True,
+        done = subprocess.run(["git", "ls-remote", path], capture_output=True, encoding="utf-8",
                               cwd="/", check=False)  # fmt: skip
         return done.stdout if done.returncode == 0 else None
 

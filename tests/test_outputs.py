@@ -119,7 +119,7 @@ def test_what_may_not_be_read_is_unreadable_and_is_said_so(tmp_path: Path) -> No
         folder.chmod(0o755)
 
     told = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a.md")], check=True,
-                          capture_output=True, text=True)  # fmt: skip
+                          capture_output=True, encoding="utf-8")  # fmt: skip
 
     assert told.stdout == "unreadable\n"
 

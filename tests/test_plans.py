@@ -806,7 +806,7 @@ def written(claude: Claude, cli: Cli) -> tuple[Path, str]:
     fire(claude, later)
     file = claude.root / FILE
     file.write_text(REST, encoding="utf-8")
-    assert cli("status", cwd=claude.root).returncode == 0
+    assert cli("note", "as it was", cwd=claude.root).returncode == 0  # whoever reads writes nothing
     text = file.read_text(encoding="utf-8")
     at = text.index("resumption:")
     file.write_text(text + AFTER, encoding="utf-8")

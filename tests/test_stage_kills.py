@@ -204,7 +204,9 @@ def test_eight_processes_run_one_stage_and_each_agent_is_launched_once(
     begun = [apart(ground.run) for _ in range(8)]
     verdicts = [ended(*each) for each in begun]
 
-    assert verdicts == ["SOFT_CONTINUE"] * 8
+    # One that looked while another had an agent at work says so, and leaves that to it.
+    assert set(verdicts) <= {"SOFT_CONTINUE", "PENDING"}
+    assert verdicts.count("SOFT_CONTINUE") > 0
     assert Counter(ground.lines("launches")) == {
         "good": 1, "torn-once": 2, "always-torn": 2, "old": 1,
     }  # fmt: skip

@@ -52,6 +52,7 @@ def test_who_goes_on_ends_a_command_that_takes_too_long(desk: Desk) -> None:
     order = desk.order("a", f"echo begun >> {desk.count}; {LOOP}", timeout_s=3.0)
     folder = desk.folder("a")
     folder.write_order(order)
+    desk.journal.append("effect.intended", {"key": "a", "argv": order.argv})
     sup = folder.take(SUP)
     assert sup is not None
     words = [sys.executable, "-I", "-m", "standfast.effects.supervisor", folder.path, str(sup)]

@@ -43,14 +43,13 @@ def by(cli: Cli, repo: Path) -> dict[str, str]:
 def test_words_of_a_lanes_agent_are_the_agents(cli: Cli, repo: Path) -> None:
     cli("note", "mine", cwd=repo)
     lane(cli, repo, f"{STANDFAST} note plain && {bare()} note bare && {bare()} note --by user named"
-         f" && {bare()} note --by alice as-alice"
-         f" && {bare()} resumption decide decided --rationale r --affects 1")  # fmt: skip
+         f" && {bare()} note --by alice as-alice")  # fmt: skip
     cli("note", "mine again", cwd=repo)
 
     said = by(cli, repo)
 
     assert said.pop("mine") == said.pop("mine again") == "user"
-    assert said == dict.fromkeys(("plain", "bare", "named", "as-alice", "decided"), "L")
+    assert said == dict.fromkeys(("plain", "bare", "named", "as-alice"), "L")
 
 
 @pytest.mark.parametrize("name", ["user", "repository", "standfast"])

@@ -28,7 +28,7 @@ MODULES = (
     *("protocol.output_clauses", "protocol.output_phrases", "protocol.outputs"),
     *("protocol.phrase_words", "protocol.prompt_lines"),
     *("protocol.prompt_tokens", "protocol.reinject", "protocol.staleness", "protocol.text"),
-    "protocol.updated_at",
+    *("protocol.updated_at", "protocol.workflow_id"),
     *("clients.afterwards", "clients.checkout", "clients.commits", "clients.hook"),
     "clients.serve",
     *("clients.claude.answers", "clients.claude.chosen", "clients.claude.committing"),
