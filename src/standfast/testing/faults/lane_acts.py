@@ -63,10 +63,11 @@ CHECKPOINTS: tuple[Act, ...] = (
 def _rolled_back(world: World, _seen: Seen) -> bool:
     """The lane is where it began, and a ref leads to all that was there."""
     ref = f"refs/standfast/backup/{lane_worlds.RUN}/P1/SL-1/1"
-    with open(os.path.join(world.repo, "kept"), encoding="utf-8") as file:
+    tree = lane_worlds.tree_of(world)
+    with open(os.path.join(tree, "kept"), encoding="utf-8") as file:
         text = file.read()
     is_there = os.path.exists(os.path.join(world.repo, ".git", ref))
-    return is_there and text == "as it was\n" and not os.path.exists(f"{world.repo}/new")
+    return is_there and text == "as it was\n" and not os.path.exists(f"{tree}/new")
 
 
 LANES: tuple[Act, ...] = (

@@ -42,19 +42,25 @@ def _laned(world: World) -> None:
 
 
 def _lane_at_work(world: World) -> None:
-    """A lane in the main checkout, on a branch of its own, with work that nobody has committed."""
-    for words in (("add", "kept"), ("commit", "-q", "-m", "first"), ("checkout", "-q", "-b", LANE)):
-        if words[0] == "add":
-            write(os.path.join(world.repo, "kept"), "as it was\n")
+    """A lane in a worktree, on a branch of its own, with work that nobody has committed."""
+    tree = tree_of(world)
+    write(os.path.join(world.repo, "kept"), "as it was\n")
+    for words in (("add", "kept"), ("commit", "-q", "-m", "first"),
+                  ("worktree", "add", "-q", "-b", LANE, tree)):  # fmt: skip
         _git(world, *words)
     head = _git(world, "rev-parse", "HEAD").strip()
     perform.command(
         world, "checkpoint", "write", "--run-id", RUN, "--phase", "P1", "--lane", "SL-1",
         "--stage", STAGES[0], "--status", "ready", "--base-branch", "main", "--branch", LANE,
-        "--base-sha", head,
+        "--base-sha", head, "--worktree-path", tree,
     )  # fmt: skip
-    write(os.path.join(world.repo, "kept"), "edited\n")
-    write(os.path.join(world.repo, "new"), "untracked\n")
+    write(os.path.join(tree, "kept"), "edited\n")
+    write(os.path.join(tree, "new"), "untracked\n")
+
+
+def tree_of(world: World) -> str:
+    """Where a lane works."""
+    return os.path.join(world.repo, ".worktrees", "SL-1")
 
 
 def _lane_done(world: World) -> None:
