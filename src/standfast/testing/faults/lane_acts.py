@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from standfast.testing.faults.look import Seen
     from standfast.testing.faults.world import World
 
+_KEEP = ("checkpoint", "keep")  # whoever only reads takes in nothing of a work tree
 _RUN = ("--run-id", lane_worlds.RUN, "--phase", "P1", "--lane", "SL-1")
 
 
@@ -47,11 +48,15 @@ CHECKPOINTS: tuple[Act, ...] = (
     Act("first-checkpoint", "checkpoint write", "begun", _write("before_lane_start", "ready"),
         new=_written),
     Act("checkpoint", "checkpoint write", "laned", _write("after_lane_tests", "complete"),
-        new=_written, holds=_in_file),
-    Act("checkpoints", "checkpoint list", "laned", command("checkpoint", "list")),
-    Act("keep-checkpoints", "checkpoint keep", "laned", command("checkpoint", "keep")),
-    Act("show-checkpoint", "checkpoint show", "laned", command("checkpoint", "show")),
-    Act("latest-checkpoint", "checkpoint latest", "laned", command("checkpoint", "latest")),
+        new=_written, holds=_in_file, recovery=_KEEP),
+    Act("checkpoints", "checkpoint list", "laned", command("checkpoint", "list"),
+        recovery=_KEEP),
+    Act("keep-checkpoints", "checkpoint keep", "laned", command("checkpoint", "keep"),
+        recovery=_KEEP),
+    Act("show-checkpoint", "checkpoint show", "laned", command("checkpoint", "show"),
+        recovery=_KEEP),
+    Act("latest-checkpoint", "checkpoint latest", "laned", command("checkpoint", "latest"),
+        recovery=_KEEP),
     Act("ps", "ps", "begun", command("ps")),
     Act("reap", "reap", "begun", command("reap")),
     *(Act(f"settle-{answer}", f"settle {answer}", "in doubt",
@@ -71,7 +76,8 @@ def _rolled_back(world: World, _seen: Seen) -> bool:
 
 
 LANES: tuple[Act, ...] = (
-    Act("resume-lane", "lane resume", "laned", command("lane", "resume", *_RUN), dear=True),
+    Act("resume-lane", "lane resume", "laned", command("lane", "resume", *_RUN),
+        recovery=_KEEP, dear=True),
     # What happens on a lane's way is tried by kills, power cuts and the matrix.
     Act("run-lane", "lane run", "a lane that is done", command("lane", "run", *_RUN), dear=True),
     Act("roll-back-lane", "lane rollback", "a lane at work", command("lane", "rollback", *_RUN),

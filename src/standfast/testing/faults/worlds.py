@@ -367,7 +367,8 @@ WORLDS: dict[str, Callable[[World], None]] = {
 def waiting(name: str) -> tuple[tuple[str, str], ...]:
     """What the first command that can must take in, once each: the kind of event, and words."""
     if name == "laned":
-        return (("checkpoint.written", NOTE_BY_HAND),)
+        # While an agent's command runs nobody can tell whose hand it was: kept, and not taken.
+        return (("checkpoint.passed", NOTE_BY_HAND),)
     if name != "waiting":
         return ()
     noted = "decision.noted"
