@@ -17,6 +17,7 @@ from standfast.protocol import checkpoint_fields as fields
 from standfast.protocol import checkpoint_hints as hinted
 from standfast.protocol import checkpoints as rules
 from standfast.protocol import ids
+from standfast.protocol.text import printable
 from standfast.surfaces.cli import checkpoints as shown
 from standfast.surfaces.cli import troubles
 from standfast.surfaces.cli.screen import json_line
@@ -214,6 +215,8 @@ def _face_path(context: Context) -> str:
 def _keep(context: Context, _arguments: argparse.Namespace) -> int:
     """Bring the file up to date: a large run has that done by a process of its own."""
     context.heal(checkpoints=True)
+    file = context.config.checkpoints_file or homes.CHECKPOINTS_FILE
+    print(json_line({"file": file}) if context.json else f"Kept {printable(file)}")
     return 0
 
 
