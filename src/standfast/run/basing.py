@@ -69,8 +69,10 @@ def strange(work: Work, base: str, first: Collection[str]) -> str | None:
     Known are merges of ours, a person's word, and whoever works in a checkout that is no lane's.
     """
     well = {*first, *told.moved_to(work.journal, work.spec)}
+    if base in well:
+        return None  # nearly always: then not every lane of the journal has to be looked at
     lanes = {os.path.realpath(each.worktree) for each in told.every(work.journal)}
-    if base in well or moves.leads_from(work.git, work.spec.base, base, well, lanes):
+    if moves.leads_from(work.git, work.spec.base, base, well, lanes):
         return None
     return (
         f"{printable(work.spec.base)} was moved to {base[:12]} by no merge of Standfast, nor in a"
