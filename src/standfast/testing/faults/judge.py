@@ -67,6 +67,8 @@ def recovered(world: World, act: Act, before: Before, *, acknowledged: bool) -> 
     answer = perform.command(world, "status", "--json")
     if answer.status != 0:
         return [Finding("wedged", f"status: {answer.status} {(answer.err or answer.out)[-300:]}")]
+    if act.holds is not None and acknowledged:  # whoever reads does not end a publish cut short
+        perform.command(world, "checkpoint", "keep")
     if act.world != "fresh" and needs(act, answer, answered=acknowledged):
         return [Finding("wedged", f"status needs somebody: {answer.out[-300:]}")]
     found: list[Finding] = []
