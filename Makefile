@@ -4,7 +4,7 @@ BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
 MATRIX := build/matrix-venv
 
-.PHONY: help demo wake storm fuzz faults matrix night test check lint format bench docs lock clean
+.PHONY: help demo wake storm fuzz faults matrix night test prove lint format bench docs lock clean
 
 help:            ## what there is to make
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' Makefile | sed -E 's/:.*## /	/' | expand -t 10
@@ -32,8 +32,11 @@ matrix:          ## lanes killed anywhere and resumed, beside DBOS and LangGraph
 night: $(READY)  ## a run of real Claude Code and Codex, killed 50 times and rebooted: some minutes, build/night.json
 	@$(BIN)/python -m standfast.testing.night $(ARGS)
 
-test: $(READY) lint   ## every test; ends with the requirement rows that were proved
-	@$(BIN)/python tools/run_tests.py
+test: $(READY) lint   ## every test that any machine can do; ends with the requirement rows that were proved
+	@$(BIN)/python tools/run_tests.py test
+
+prove: $(READY)  ## what needs the machine to itself: ratios, power cuts, sweeps, storms, a night
+	@$(BIN)/python tools/run_tests.py prove
 
 lint: $(READY)   ## style, types and layers
 	@$(BIN)/ruff check .

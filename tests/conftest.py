@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, settings
 import prepared
 import warm_python
 from requirement_rows import BadManifest, Outcome, Result, outcome_line, parse_manifest
+from standfast.testing.doubt import Doubt
 
 # A busy machine draws slowly: that says nothing about the code.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -27,6 +28,7 @@ settings.load_profile("suite")
 
 MANIFEST = Path(__file__).parents[1] / "docs" / "requirements.md"
 REPORT_VARIABLE = "STANDFAST_REQ_REPORT"
+LAST_TRY_VARIABLE = "STANDFAST_LAST_TRY"  # a trial that is inconclusive again has failed
 CLI_TIMEOUT_S = 60
 
 FOREIGN_PREFIXES = ("STANDFAST_", "GIT_", "CLAUDE_", "CODEX_")
@@ -62,7 +64,7 @@ FOLDERS = {
 }
 KNOWN_ROWS = pytest.StashKey[frozenset[str]]()
 Collected = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
-SEVERITY: Mapping[Result, int] = {"passed": 0, "skipped": 1, "failed": 2}
+SEVERITY: Mapping[Result, int] = {"passed": 0, "skipped": 1, "inconclusive": 2, "failed": 3}
 
 
 # The rows that tests name.
@@ -112,6 +114,19 @@ def _record_rows(item: pytest.Item, collector: pytest.Collector) -> None:
         item.user_properties.append(("req", row))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A ratio or a deadline that was missed, or a harness in doubt, says nothing of the product."""
+    report = yield
+    if report.failed and call.excinfo and item.get_closest_marker("prove"):
+        is_ratio = item.get_closest_marker("ratio") is not None and call.when == "call"
+        if is_ratio or call.excinfo.errisinstance((Doubt, subprocess.TimeoutExpired)):
+            report.user_properties.append(("inconclusive", True))
+    return report
+
+
 class OutcomeLog:
     """Keeps the worst result of each test's phases, and appends them to *path* at the end."""
 
@@ -119,6 +134,7 @@ class OutcomeLog:
         self.path = path
         self.results: dict[str, Result] = {}
         self.rows: dict[str, tuple[str, ...]] = {}
+        self.is_last_try = LAST_TRY_VARIABLE in os.environ
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take one phase of one test."""
@@ -127,7 +143,9 @@ class OutcomeLog:
         self.rows[report.nodeid] = rows or self.rows.get(report.nodeid, ())
         # A passed set-up proves nothing: the test itself may never have run.
         if report.when == "call" or not report.passed:
-            self._keep_worst(report.nodeid, report.outcome)
+            is_doubtful = ("inconclusive", True) in report.user_properties and not self.is_last_try
+            outcome = "inconclusive" if report.failed and is_doubtful else report.outcome
+            self._keep_worst(report.nodeid, outcome)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Take a file that could not be collected, or skips itself, as one test."""

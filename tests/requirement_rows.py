@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 Claim = Literal["yes", "partly", "no"]
-Result = Literal["passed", "skipped", "failed"]
+Result = Literal["passed", "skipped", "inconclusive", "failed"]
 
 HEADER = "| id | claimed | promise |"
 RULE = "|---|---|---|"

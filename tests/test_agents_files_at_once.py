@@ -19,7 +19,7 @@ from standfast.journal.verify import verify
 from standfast.protocol.lifecycle import MOVES
 from standfast.protocol.outputs import SENTINEL
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.prove
 
 PROCESSES = 8
 TURNS = (

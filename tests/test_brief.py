@@ -411,7 +411,8 @@ def test_no_question_walks_through_all_events_or_all_work(claude: Claude) -> Non
     assert [plan for plan in plans if WALKS.match(plan)] == []
 
 
-@pytest.mark.alone
+@pytest.mark.ratio
+@pytest.mark.prove
 @pytest.mark.req("WAKE-02")
 def test_brief_of_ten_thousand_events_costs_what_it_costs_at_a_hundred(tmp_path: Path) -> None:
     small, large = Journal(str(tmp_path / "small")), Journal(str(tmp_path / "large"))

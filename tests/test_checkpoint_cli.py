@@ -205,7 +205,7 @@ def test_outside_git_a_base_branch_must_be_given(tmp_path: Path, cli: Cli) -> No
     assert len(shown(tmp_path)) == 1
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("CKP-01")
 def test_commands_at_once_all_keep_their_records_and_the_file_shows_them(
     repo: Path, cli: Cli

@@ -166,7 +166,7 @@ def keep_writing(folder: str, number: int) -> None:
 
 
 @pytest.mark.req("CKP-01")
-@pytest.mark.alone
+@pytest.mark.prove
 def test_eight_writers_of_five_hundred_lose_nothing(folder: str, tmp_path: Path) -> None:
     started = get_context("fork")
     workers = [
@@ -202,7 +202,7 @@ def write_until_killed(folder: str, number: int) -> None:
             file.write(f"{turn}\n")
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 def test_killed_writers_lose_nothing_that_they_told(folder: str) -> None:
     Journal(folder).append("begun", {})
     started = get_context("fork")
@@ -274,7 +274,8 @@ def real_disk() -> Iterator[Path]:
     shutil.rmtree(made)
 
 
-@pytest.mark.alone
+@pytest.mark.ratio
+@pytest.mark.prove
 def test_upsert_at_ten_thousand_records_costs_what_it_costs_at_a_hundred(real_disk: Path) -> None:
     small, large = filled(real_disk / "small", 100), filled(real_disk / "large", 10_000)
 

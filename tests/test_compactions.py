@@ -351,7 +351,7 @@ def test_next_command_writes_the_file_of_a_hook_that_was_killed(
     assert events(claude) == [("CX-001", False)]
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("RES-06", "RES-08")
 def test_many_sessions_that_compact_at_once_leave_no_gap(repo: Path, tmp_path: Path) -> None:
     launcher = put_launcher(tmp_path / "bin" / "hook")

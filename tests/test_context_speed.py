@@ -34,7 +34,8 @@ def seconds(repo: Path) -> float:
     return took
 
 
-@pytest.mark.alone
+@pytest.mark.ratio
+@pytest.mark.prove
 @pytest.mark.req("CTX-07")
 def test_thousand_files_cost_ten_times_what_a_hundred_do(world: Path, tmp_path: Path) -> None:
     few, many = filled(tmp_path, 100), filled(tmp_path, 1_000)

@@ -18,7 +18,7 @@ from standfast.testing.faults import loops
 from standfast.testing.faults.cuts import canaries as bugs
 from standfast.testing.faults.cuts import cuts
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.prove
 
 PATIENCE_S = 30
 

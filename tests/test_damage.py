@@ -160,7 +160,7 @@ while True:
 
 
 @pytest.mark.req("REL-01")
-@pytest.mark.alone
+@pytest.mark.prove
 def test_kills_in_mid_commit_are_never_called_damage(folder: Path) -> None:
     dice = random.Random("kills")
     for number in range(25):

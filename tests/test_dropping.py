@@ -409,7 +409,7 @@ journal.close()
 """
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("SEC-08")
 def test_many_writers_lose_nothing_while_two_others_drop(tmp_path: Path) -> None:
     folder = str(tmp_path / "standfast")

@@ -371,7 +371,7 @@ def test_edit_that_was_added_to_the_index_is_still_an_edit(
 # Racing.
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("REL-08")
 @pytest.mark.parametrize(
     ("how", "exchange", "edits"),

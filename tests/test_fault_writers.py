@@ -10,7 +10,7 @@ from standfast.testing.faults.storm.spooling import Spooling
 from standfast.testing.storm import FAIR, Storm
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("REL-04")
 def test_thirty_two_writers_with_kills_keep_every_promise(tmp_path: Path) -> None:
     told: list[str] = []
@@ -26,7 +26,7 @@ def test_thirty_two_writers_with_kills_keep_every_promise(tmp_path: Path) -> Non
     assert counted.facts > 32
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("REL-04")
 def test_writers_who_are_left_alone_keep_every_promise(tmp_path: Path) -> None:
     counted = writers.run(str(tmp_path), 7, 16, 1.5, None, lambda _: None)
@@ -35,7 +35,7 @@ def test_writers_who_are_left_alone_keep_every_promise(tmp_path: Path) -> None:
     assert counted.kills == 0
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("REL-04")
 @pytest.mark.parametrize(
     ("name", "told"),

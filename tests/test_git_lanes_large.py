@@ -51,7 +51,8 @@ def cost_of_advancing(folder: Path, files: int) -> float:
     return time.process_time() - before
 
 
-@pytest.mark.alone
+@pytest.mark.ratio
+@pytest.mark.prove
 def test_eight_times_as_many_new_files_cost_about_eight_times_as_much(tmp_path: Path) -> None:
     seen = []
     for attempt in range(3):

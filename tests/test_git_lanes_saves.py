@@ -56,7 +56,7 @@ def everything(top: Path) -> str:
     return "".join(each.read_text("utf-8") for each in files if each.is_file())
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("REL-08", "RUN-04")
 @pytest.mark.parametrize("how", ["rename", "inplace"])
 def test_no_save_of_a_racing_editor_is_lost_by_a_merge(raced: Repo, how: str) -> None:

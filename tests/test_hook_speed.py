@@ -22,7 +22,7 @@ from standfast.journal.author import Author
 from standfast.journal.store import Journal
 from standfast.wake import brief, facts
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.prove, pytest.mark.ratio]
 
 ATTEMPTS = 8
 TURNS = 25

@@ -245,7 +245,7 @@ HELD: Mapping[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.parametrize("who", HELD)
 def test_a_journal_that_somebody_holds_is_not_waited_for(who: str, hooks: Hooks) -> None:
     holder, name = HELD[who]
@@ -267,7 +267,7 @@ def test_a_journal_that_somebody_holds_is_not_waited_for(who: str, hooks: Hooks)
     hooks.works()
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 def test_a_shell_of_sqlite_in_the_way_delays_no_client(hooks: Hooks) -> None:
     with shell_of_sqlite(hooks.folder / "journal.db"):
         data = [
@@ -396,7 +396,7 @@ def session_in(folder: str, launcher: str) -> Hooks:
     return hooks
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may freeze a filesystem")
 @pytest.mark.skipif(shutil.which("fsfreeze") is None, reason="fsfreeze is not installed")
 def test_a_frozen_disk_delays_no_client_and_loses_nothing(hooks: Hooks, tmp_path: Path) -> None:
@@ -568,7 +568,7 @@ def read_only_now(folder: str) -> None:
 HUGE = "fifty million characters " * 2_000_000
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("event", "fields", "words"),
     [
@@ -611,7 +611,7 @@ def test_what_a_huge_input_names_is_not_taken_for_the_clients_own_word(hooks: Ho
     assert ids(hooks)[-1] == "real"
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 def test_a_long_output_full_of_secrets_is_not_read_while_others_wait(hooks: Hooks) -> None:
     """Redacting two megabytes takes seconds; nobody may wait for that at the journal's door."""
     secret = planted(5)[0].text
@@ -808,7 +808,7 @@ def test_a_project_with_blanks_and_line_ends_in_its_name_is_like_any_other(
     assert ids(hooks, ENDED) == ["before"]
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.parametrize("event", ["PreToolUse", "SessionStart"])
 def test_a_client_that_writes_slowly_is_not_kept_waiting(event: str, hooks: Hooks) -> None:
     fields = {"source": "compact"} if event == "SessionStart" else {**BASH, "tool_use_id": "slow"}
@@ -887,7 +887,7 @@ def test_a_client_that_no_longer_reads_does_no_harm(hooks: Hooks) -> None:
     hooks.works()
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 def test_kills_at_any_moment_leave_a_journal_that_verifies(hooks: Hooks) -> None:
     dice = random.Random(7)
     for number in range(40):

@@ -568,7 +568,7 @@ def test_a_file_that_never_rests_is_refused(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["settings.json"]
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 def test_installs_at_once_give_one_result(home: Path, file: Path) -> None:
     put_claude(home, OLDEST)
     file.write_text(MINE, encoding="utf-8")

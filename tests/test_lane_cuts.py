@@ -12,7 +12,7 @@ import pytest
 
 from standfast.testing.faults.cuts import lane_canaries, lane_cuts, lane_scenes, run_scenes
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.prove
 
 
 @pytest.fixture

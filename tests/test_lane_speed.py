@@ -15,7 +15,7 @@ import git_lanes
 from git_lanes import Repo
 from standfast.git import worktrees
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.prove, pytest.mark.ratio]
 
 BUILD = Path(__file__).parents[1] / "build"
 FILES = 5_000

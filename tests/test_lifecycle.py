@@ -262,7 +262,7 @@ def race(journal: Journal, after: str) -> list[int]:
         return [int(racer.stdout.read()) for racer in racers if racer.stdout]
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("CTX-08")
 def test_of_32_processes_that_want_one_move_one_gets_it(journal: Journal) -> None:
     begun(journal)
@@ -274,7 +274,7 @@ def test_of_32_processes_that_want_one_move_one_gets_it(journal: Journal) -> Non
     assert verify(journal).problems == []
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("CTX-08")
 def test_32_processes_that_move_at_random_make_only_legal_moves(journal: Journal) -> None:
     begun(journal)

@@ -40,7 +40,7 @@ class Forgetful(arms.Scripted):
 
 
 @LINUX
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("EFF-05", "EFF-01", "EFF-02", "CKP-11")
 def test_kills_anywhere_in_a_lane_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
     done = Campaign(arms.STANDFAST, str(tmp_path), 8, 20261116, everywhere=False).run()
@@ -53,7 +53,7 @@ def test_kills_anywhere_in_a_lane_lose_nothing_and_repeat_nothing(tmp_path: Path
 
 
 @LINUX
-@pytest.mark.alone
+@pytest.mark.prove
 def test_a_lane_without_the_door_is_seen_to_repeat(tmp_path: Path) -> None:
     done = Campaign(Careless("bare", "bare_lane"), str(tmp_path), 6, 1, everywhere=False).run()
 

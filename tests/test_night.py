@@ -39,7 +39,7 @@ def night(clients: None, tmp_path: Path) -> Iterator[Night]:
 # The slice.
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("RUN-02", "RUN-06", "RUN-07", "CKP-11")
 def test_run_of_real_clients_is_killed_rebooted_and_parked_and_every_lane_merges_once(
     clients: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -166,7 +166,7 @@ for number in range(20):
 """
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 def test_many_processes_trust_at_once_and_none_is_lost(home: str, repo: Path) -> None:
     names = [f"p{one}-{other}" for one in range(6) for other in range(20)]
     for name in (*names, "shared"):

@@ -329,7 +329,8 @@ def prose_seconds() -> float:
     return min(seconds(prose) for _ in range(3))
 
 
-@pytest.mark.alone
+@pytest.mark.ratio
+@pytest.mark.prove
 @pytest.mark.req("SEC-04")
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_redact_takes_linear_time_on_hostile_text(unit: str, prose_seconds: float) -> None:

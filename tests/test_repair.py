@@ -975,7 +975,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.req("REL-06")
-@pytest.mark.alone
+@pytest.mark.prove
 def test_of_many_repairs_at_once_one_repairs(sample: Sample, folder: Path) -> None:
     harm(folder)
 
@@ -989,7 +989,7 @@ def test_of_many_repairs_at_once_one_repairs(sample: Sample, folder: Path) -> No
 
 
 @pytest.mark.req("REL-06")
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.parametrize("where", ["mirror", "database"])
 def test_writers_that_go_on_while_it_is_repaired_lose_nothing(
     sample: Sample, folder: Path, where: str

@@ -58,7 +58,7 @@ def test_together():
     assert os.environ.get("PYTEST_XDIST_WORKER")
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("OUT-02", "SEC-01")
 def test_by_itself():
     assert not os.environ.get("PYTEST_XDIST_WORKER")
@@ -165,7 +165,7 @@ def test_manifest_without_any_row_is_refused() -> None:
 
 def test_namings_are_found_on_tests_classes_parameters_and_the_file() -> None:
     source = """
-pytestmark = [pytest.mark.alone, pytest.mark.req("SEC-01")]
+pytestmark = [pytest.mark.prove, pytest.mark.req("SEC-01")]
 
 @pytest.mark.req("OUT-01", "OUT-02")
 async def test_one(): ...
@@ -279,6 +279,10 @@ def small_project(tmp_path: Path) -> Path:
     machinery = ("pyproject.toml", "tools/run_tests.py")
     for file in (*machinery, *(f"tests/{name}.py" for name in modules)):
         shutil.copy(ROOT / file, root / file)
+    runner = root / "tools" / "run_tests.py"
+    text = runner.read_text(encoding="utf-8")
+    assert "REST_S = 120" in text
+    runner.write_text(text.replace("REST_S = 120", "REST_S = 0"), encoding="utf-8")
     return root
 
 
@@ -298,8 +302,13 @@ def run_python(
     )
 
 
-def run_tests(root: Path, *extra: str) -> subprocess.CompletedProcess[str]:
-    return run_python(root, "tools/run_tests.py", *extra)
+def run_tests(root: Path) -> tuple[subprocess.CompletedProcess[str], ...]:
+    """Both tiers, as CI runs them."""
+    return run_python(root, "tools/run_tests.py", "test"), run_tier(root)
+
+
+def run_tier(root: Path) -> subprocess.CompletedProcess[str]:
+    return run_python(root, "tools/run_tests.py", "prove")
 
 
 def edit_suite(root: Path, old: str, new: str) -> None:
@@ -310,10 +319,12 @@ def edit_suite(root: Path, old: str, new: str) -> None:
 
 
 def test_runner_proves_rows_across_workers_and_alone(small_project: Path) -> None:
-    ended = run_tests(small_project)
+    together, alone = run_tests(small_project)
 
-    lines = ended.stdout.splitlines()
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    lines = alone.stdout.splitlines()
+    assert (together.returncode, alone.returncode) == (0, 0), together.stdout + alone.stdout
+    assert "left to the other tier: OUT-02\n" in together.stdout
+    assert together.stdout.endswith("\n1 passed, 0 failed, 0 skipped\n")
     assert [line.split() for line in lines if line.startswith(("OUT ", "SEC ", "all "))] == [
         ["OUT", "2", "2", "2"],
         ["SEC", "1", "0", "1"],
@@ -321,39 +332,111 @@ def test_runner_proves_rows_across_workers_and_alone(small_project: Path) -> Non
     ]
     assert "claimed but not proved: none" in lines
     assert "named by a test, not claimed yet: SEC-01" in lines
-    assert lines[-1] == "2 passed, 0 failed, 0 skipped"
+    assert lines[-1] == "1 passed, 0 failed, 0 skipped"
 
 
 def test_runner_fails_when_a_claimed_row_was_not_proved(small_project: Path) -> None:
-    edit_suite(small_project, "def test_by_itself", "def do_by_itself")
+    edit_suite(small_project, "def test_by_itself", "def test_more(): ...\n\n\ndef do_by_itself")
+    edit_suite(small_project, '@pytest.mark.req("OUT-02", "SEC-01")\n', "")
+    edit_suite(small_project, "@pytest.mark.prove", "@pytest.mark.prove  # nobody names OUT-02")
 
-    ended = run_tests(small_project)
+    _, ended = run_tests(small_project)
 
     assert ended.returncode == 1
     assert "claimed but not proved: OUT-02\n" in ended.stdout
     assert ended.stdout.endswith("\n1 passed, 0 failed, 0 skipped\n")
 
 
+def test_runner_forgets_what_an_earlier_run_proved(small_project: Path) -> None:
+    run_tests(small_project)
+
+    again = run_python(small_project, "tools/run_tests.py", "test")
+
+    assert "left to the other tier: OUT-02\n" in again.stdout
+
+
 def test_runner_names_a_claimed_row_that_this_machine_cannot_prove(small_project: Path) -> None:
     edit_suite(small_project, "def test_by_itself", "@pytest.mark.skip\ndef test_by_itself")
 
-    ended = run_tests(small_project)
+    _, ended = run_tests(small_project)
 
     assert ended.returncode == 0
     assert "skipped on this machine: OUT-02, SEC-01\n" in ended.stdout
-    assert ended.stdout.endswith("\n1 passed, 0 failed, 1 skipped\n")
+    assert ended.stdout.endswith("\n0 passed, 0 failed, 1 skipped\n")
 
 
 def test_runner_counts_a_test_as_failed_when_its_worker_dies(small_project: Path) -> None:
-    another = '@pytest.mark.req("OUT-01")\ndef test_that_passes(): ...\n\n\n@pytest.mark.alone'
-    edit_suite(small_project, "@pytest.mark.alone", another)
+    another = '@pytest.mark.req("OUT-01")\ndef test_that_passes(): ...\n\n\n@pytest.mark.prove'
+    edit_suite(small_project, "@pytest.mark.prove", another)
     edit_suite(small_project, 'assert os.environ.get("PYTEST_XDIST_WORKER")', "os._exit(1)")
 
-    ended = run_tests(small_project)
+    together, alone = run_tests(small_project)
+
+    assert together.returncode == 1
+    assert together.stdout.endswith("\n1 passed, 1 failed, 0 skipped\n")
+    assert "claimed but not proved: OUT-01\n" in alone.stdout
+
+
+# What is inconclusive.
+
+AT_FIRST = """
+    tried = os.path.join(os.path.dirname(__file__), "tried")
+    if not os.path.exists(tried):
+        os.mkdir(tried)
+        {first}
+"""
+MISSES = "assert not 'the bound'"
+DOUBTS = "raise __import__('standfast.testing.doubt').testing.doubt.Doubt"
+LATE = "raise __import__('subprocess').TimeoutExpired('x', 5)"
+
+
+@pytest.mark.parametrize(
+    ("mark", "first"),
+    [("@pytest.mark.ratio\n", MISSES), ("", DOUBTS), ("", LATE)],
+    ids=["a ratio misses", "the harness doubts", "a deadline is missed"],
+)
+def test_inconclusive_trial_is_tried_once_more(small_project: Path, mark: str, first: str) -> None:
+    edit_suite(small_project, "@pytest.mark.prove\n", f"@pytest.mark.prove\n{mark}")
+    old = 'assert not os.environ.get("PYTEST_XDIST_WORKER")'
+    edit_suite(small_project, old, AT_FIRST.format(first=first))
+
+    ended = run_tier(small_project)
+
+    assert ended.returncode == 0, ended.stdout
+    assert "== inconclusive: once more" in ended.stdout
+    assert ended.stdout.endswith("\n1 passed, 0 failed, 0 skipped\n")
+
+
+def test_trial_that_is_inconclusive_twice_has_failed(small_project: Path) -> None:
+    edit_suite(small_project, "@pytest.mark.prove\n", "@pytest.mark.prove\n@pytest.mark.ratio\n")
+    edit_suite(small_project, 'assert not os.environ.get("PYTEST_XDIST_WORKER")', MISSES)
+
+    ended = run_tier(small_project)
 
     assert ended.returncode == 1
-    assert "claimed but not proved: OUT-01\n" in ended.stdout
-    assert ended.stdout.endswith("\n2 passed, 1 failed, 0 skipped\n")
+    assert ended.stdout.endswith("\n0 passed, 1 failed, 0 skipped\n")
+
+
+def test_failure_is_red_at_once_also_beside_an_inconclusive_trial(small_project: Path) -> None:
+    another = "@pytest.mark.prove\ndef test_loses(): assert False\n\n\n@pytest.mark.prove\n"
+    edit_suite(small_project, "@pytest.mark.prove\n", f"{another}@pytest.mark.ratio\n")
+    old = 'assert not os.environ.get("PYTEST_XDIST_WORKER")'
+    edit_suite(small_project, old, AT_FIRST.format(first=MISSES))
+
+    ended = run_tier(small_project)
+
+    assert ended.returncode == 1
+    assert ended.stdout.endswith("\n1 passed, 1 failed, 0 skipped\n")
+
+
+def test_tier_for_any_machine_tries_nothing_twice(small_project: Path) -> None:
+    edit_suite(small_project, 'assert os.environ.get("PYTEST_XDIST_WORKER")', DOUBTS)
+
+    ended = run_python(small_project, "tools/run_tests.py", "test")
+
+    assert ended.returncode == 1
+    assert "inconclusive" not in ended.stdout
+    assert ended.stdout.endswith("\n0 passed, 1 failed, 0 skipped\n")
 
 
 @pytest.mark.parametrize("workers", ["0", "1"])

@@ -14,7 +14,7 @@ import pytest
 from conftest import Cli
 from resumption_files import FILE, section
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.prove
 
 PROCESSES, EACH, KILLS = 8, 20, 40
 MANY = """

@@ -239,7 +239,7 @@ journal.close()
 """
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("RES-06")
 def test_writers_at_once_some_of_them_killed_leave_ids_without_gaps(tmp_path: Path) -> None:
     root = str(tmp_path)

@@ -196,7 +196,7 @@ def test_size_never_takes_the_newest_thousand(journal: Journal) -> None:
 # Bounded steps.
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("SEC-08")
 def test_a_hundred_thousand_events_go_in_bounded_steps(journal: Journal) -> None:
     for _ in range(20):

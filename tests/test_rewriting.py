@@ -246,7 +246,7 @@ def test_change_that_refuses_leaves_the_file(journal: Journal, tmp_path: Path, f
     assert file.read_bytes() == b"theirs\n"
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("CTX-14")
 @pytest.mark.parametrize("how", ["rename", "inplace"])
 def test_no_line_of_a_racing_editor_is_lost(

@@ -13,7 +13,7 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="whom to kill is foun
 
 
 @LINUX
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("RUN-08", "CKP-11")
 def test_every_effect_of_a_killed_run_is_counted_once() -> None:
     done = subprocess.run(

@@ -130,7 +130,7 @@ def test_log_whose_folder_cannot_be_made_is_an_error_that_can_be_told(tmp_path: 
 
 
 @pytest.mark.req("CKP-10")
-@pytest.mark.alone
+@pytest.mark.prove
 def test_writers_that_are_killed_leave_whole_lines_of_all_others(log: str) -> None:
     several = get_context("fork")
     for turn in range(3):

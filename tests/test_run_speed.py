@@ -97,7 +97,8 @@ def own_cost(folder: Path, lanes: int) -> tuple[float, int]:
     return found["seconds"], found["kilobytes"]
 
 
-@pytest.mark.alone
+@pytest.mark.ratio
+@pytest.mark.prove
 @pytest.mark.req("PERF-06")
 def test_lane_costs_the_orchestrator_as_much_among_a_thousand_as_among_ten(tmp_path: Path) -> None:
     seen = []
@@ -110,7 +111,8 @@ def test_lane_costs_the_orchestrator_as_much_among_a_thousand_as_among_ten(tmp_p
     raise AssertionError(f"cost and memory of many against few: {seen}")
 
 
-@pytest.mark.alone
+@pytest.mark.ratio
+@pytest.mark.prove
 @pytest.mark.req("PERF-07")
 def test_status_takes_no_notice_of_a_thousand_lanes_that_are_done(tmp_path: Path) -> None:
     few, many = (past(tmp_path / str(lanes), lanes) for lanes in (FEW, MANY))

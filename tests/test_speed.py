@@ -30,7 +30,7 @@ from standfast.protocol import yaml_sections
 from standfast.protocol.yaml_writing import write
 from standfast.wake import brief, facts
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.prove, pytest.mark.ratio]
 
 BUILD = Path(__file__).parents[1] / "build"
 ATTEMPTS = 12

@@ -17,7 +17,7 @@ from standfast.testing import storm_demo
 from standfast.testing.storm import Storm
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("PERF-02")
 def test_sixteen_writers_with_kills_lose_nothing_and_nobody_starves(tmp_path: Path) -> None:
     storm = Storm(folder=str(tmp_path / "standfast"), writers=16, each=500, kills=40, seed=7)

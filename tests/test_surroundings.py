@@ -55,7 +55,7 @@ def tried(
     return counted.findings
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("REL-05")
 @pytest.mark.parametrize("name", surroundings.CONDITIONS)
 def test_nothing_is_lost_whatever_is_wrong_around_it(folder: str, name: str) -> None:
@@ -65,7 +65,7 @@ def test_nothing_is_lost_whatever_is_wrong_around_it(folder: str, name: str) -> 
 # The harness would find it.
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("REL-07")
 @pytest.mark.parametrize("bug", bugs.CANARIES)
 def test_planted_bug_is_found(folder: str, bug: str) -> None:
@@ -123,7 +123,7 @@ for number, _ in enumerate(iter(lambda: sys.stdin.buffer.read(1), b"")):
 """
 
 
-@pytest.mark.alone
+@pytest.mark.prove
 @pytest.mark.req("REL-05", "REL-08")
 def test_what_an_editor_saves_is_never_written_over_by_us(tmp_path: Path) -> None:
     """It saves once while we change the file once; whoever was first, its words are there."""

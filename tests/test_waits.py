@@ -109,7 +109,7 @@ def _repository(folder: Path) -> Path:
 # Whoever is asked to end.
 
 
-@pytest.mark.alone  # five seconds are promised of a machine that has time
+@pytest.mark.prove  # five seconds are promised of a machine that has time
 @pytest.mark.req("REL-12")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_run_whose_git_hangs_ends_when_it_is_asked_to(world: Night, number: int) -> None:
@@ -129,7 +129,7 @@ def test_run_whose_git_hangs_ends_when_it_is_asked_to(world: Night, number: int)
     assert world.merged().total() == 1
 
 
-@pytest.mark.alone  # five seconds are promised of a machine that has time
+@pytest.mark.prove  # five seconds are promised of a machine that has time
 @pytest.mark.req("REL-12")
 def test_agent_that_does_not_listen_is_named_by_the_run_that_leaves_it(world: Night) -> None:
     world.agent("trap '' TERM; while :; do sleep 0.1; done")
@@ -143,7 +143,7 @@ def test_agent_that_does_not_listen_is_named_by_the_run_that_leaves_it(world: Ni
     until(lambda: not json.loads(world.call("ps", "--json").stdout)["effects"])
 
 
-@pytest.mark.alone  # five seconds are promised of a machine that has time
+@pytest.mark.prove  # five seconds are promised of a machine that has time
 @pytest.mark.req("REL-12")
 @pytest.mark.parametrize("words", [("note", "x"), ("journal", "verify"), ("status",)])
 def test_command_that_waits_for_a_lock_ends_when_it_is_asked_to(
@@ -279,7 +279,7 @@ def test_agent_of_a_stage_that_outlives_its_launcher_is_listed_and_ended(world: 
     assert json.loads(world.call("ps", "--json").stdout)["effects"] == []
 
 
-@pytest.mark.alone  # five seconds are promised of a machine that has time
+@pytest.mark.prove  # five seconds are promised of a machine that has time
 @pytest.mark.req("REL-12")
 def test_stage_that_is_asked_to_end_ends_its_agents(world: Night) -> None:
     (world.top / "session").mkdir()

@@ -1,7 +1,9 @@
-"""Runs every test, then says which requirement rows were proved: what `make test` calls.
+"""Runs one tier of the tests, `make test` or `make prove`, and says which rows were proved.
 
-First the tests that share the machine, many at once; then those marked `alone`, one by one.
-Arguments are handed to both runs of pytest; a run narrowed that way is not judged for rows.
+`test` is what any machine can tell, however busy it is: many tests at once, and none tried twice.
+`prove` needs the machine to itself: ratios, deadlines, power cuts, sweeps, storms. There a trial
+may be inconclusive; it is done once more when the machine has come to rest, and then it counts.
+More arguments are handed to pytest; a run narrowed that way is not judged for rows.
 """
 
 import os
@@ -10,7 +12,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,68 +26,90 @@ from requirement_rows import (  # noqa: E402  # it lives with the tests, found b
     proved_rows,
 )
 
-REPORT = ROOT / "build" / "requirement-outcomes.jsonl"
+BUILD = ROOT / "build"
 # One more than cores: a test that waits for a disk or a process leaves room for another.
 WORKERS = (os.cpu_count() or 1) + 1
-PARTS = {
-    "together": ("-n", str(WORKERS), "-m", "not alone"),
-    "alone": ("-n", "0", "-m", "alone"),
+TIERS = {
+    "test": ("-n", str(WORKERS), "--dist=worksteal", "-m", "not prove"),
+    "prove": ("-n", "0", "-m", "prove"),
 }
-NO_TESTS_COLLECTED = 5
+REST_S = 120  # what a loaded machine is given to come to rest
+TESTS_FAILED, NO_TESTS_COLLECTED = 1, 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One run of pytest: how it ended and how long it took."""
-
-    name: str
-    status: int
-    seconds: float
-
-
-def main(extra: Sequence[str]) -> int:
-    """Run both parts, print what was proved, and give the status to exit with."""
-    REPORT.unlink(missing_ok=True)
-    parts = [_run_part(name, arguments, extra) for name, arguments in PARTS.items()]
+def main(tier: str, extra: Sequence[str]) -> int:
+    """Run a tier, print what was proved, and give the status to exit with."""
+    began = time.monotonic()
+    if tier == "test":  # a run begins with it: what an earlier one proved is no proof
+        _report("prove").unlink(missing_ok=True)
+    status, outcomes = _tried(tier, extra)
     rows = parse_manifest((ROOT / "docs" / "requirements.md").read_text(encoding="utf-8"))
-    outcomes = _outcomes()
-    proved = proved_rows(outcomes)
-    skipped = skipped_rows(outcomes)
-    unproved = () if extra else unproved_claims(rows, proved | skipped)
+    everything = (*outcomes, *(each for other in TIERS if other != tier for each in _read(other)))
+    proved = proved_rows(everything)
+    skipped = skipped_rows(everything)
+    lacking = () if extra else unproved_claims(rows, proved | skipped)
+    is_judged = not extra and all(_report(each).exists() for each in TIERS)
     print("\n".join(["", *table(rows, proved), ""]))
-    print(_claims_line(unproved, narrowed=bool(extra)))
+    print(_claims_line(lacking, narrowed=bool(extra), is_judged=is_judged))
     print(f"skipped on this machine: {', '.join(sorted(skipped - proved)) or 'none'}")
-    print(_ahead_line(rows, outcomes))
-    print(*(f"{part.name}: {part.seconds:.1f} s, status {part.status}" for part in parts), sep="\n")
+    print(_ahead_line(rows, everything))
+    print(f"{tier}: {time.monotonic() - began:.1f} s, status {status}")
     print(closing_line(outcomes), flush=True)
-    return exit_status(parts, unproved)
+    return status or int(is_judged and bool(lacking))
 
 
-def _run_part(name: str, arguments: Iterable[str], extra: Iterable[str]) -> Part:
-    print(f"\n== {name}", flush=True)
-    started = time.monotonic()
+def _tried(tier: str, extra: Sequence[str]) -> tuple[int, tuple[Outcome, ...]]:
+    """Run the tests, the inconclusive ones twice; the second time is what counts."""
+    status = _run_pytest(tier, (*extra, *TIERS[tier]))
+    outcomes = _read(tier)
+    doubtful = [each.test for each in outcomes if each.result == "inconclusive"]
+    if not doubtful:
+        return status, outcomes
+    rest()
+    again = _run_pytest(tier, ("-n", "0", *doubtful), {"STANDFAST_LAST_TRY": "1"})
+    had_failures = any(each.result == "failed" for each in outcomes)
+    told = {each.test: each for each in (*outcomes, *_read(tier))}
+    first = 0 if status == TESTS_FAILED and not had_failures else status
+    return first or again, tuple(told.values())
+
+
+def _run_pytest(tier: str, arguments: Iterable[str], also: dict[str, str] | None = None) -> int:
+    report = _report(tier)
+    report.unlink(missing_ok=True)
     # pytest writes to our own stdout, so that its lines appear as they come.
     ended = subprocess.run(
-        [sys.executable, "-m", "pytest", *extra, *arguments],
+        [sys.executable, "-m", "pytest", *arguments],
         cwd=ROOT,
         env={
             **os.environ,
-            "STANDFAST_REQ_REPORT": str(REPORT),
+            "STANDFAST_REQ_REPORT": str(report),
             "PYTHONWARNDEFAULTENCODING": "1",  # text without an encoding is an error
+            **(also or {}),
         },
         check=False,
     )
-    return Part(name=name, status=ended.returncode, seconds=time.monotonic() - started)
+    return ended.returncode if ended.returncode >= 0 else 1
 
 
-def _outcomes() -> tuple[Outcome, ...]:
-    """Read what both parts wrote; a file that failed to load is reported by each, and is one."""
-    text = REPORT.read_text(encoding="utf-8") if REPORT.exists() else ""
-    return tuple(dict.fromkeys(parse_outcomes(text)))
+def rest() -> None:
+    """Wait until the machine has time, at most two minutes."""
+    until = time.monotonic() + REST_S
+    print("\n== inconclusive: once more, when the machine has come to rest", flush=True)
+    while os.getloadavg()[0] >= (os.cpu_count() or 1) and time.monotonic() < until:
+        time.sleep(1)
+
+
+def _report(tier: str) -> Path:
+    return BUILD / f"outcomes-{tier}.jsonl"
+
+
+def _read(tier: str) -> tuple[Outcome, ...]:
+    report = _report(tier)
+    return parse_outcomes(report.read_text(encoding="utf-8")) if report.exists() else ()
 
 
 def unproved_claims(rows: Iterable[Row], proved: frozenset[str]) -> tuple[str, ...]:
-    """List the claimed rows that this run did not prove."""
+    """List the claimed rows that were not proved."""
     return tuple(row.id for row in rows if row.claimed != "no" and row.id not in proved)
 
 
@@ -116,10 +139,11 @@ def _table_line(family: str, *figures: str) -> str:
     return f"{family:<8}" + "".join(f"{figure:>9}" for figure in figures)
 
 
-def _claims_line(unproved: Sequence[str], *, narrowed: bool) -> str:
+def _claims_line(lacking: Sequence[str], *, narrowed: bool, is_judged: bool) -> str:
     if narrowed:
         return "claimed rows: not judged, because arguments narrowed the run"
-    return f"claimed but not proved: {', '.join(unproved) or 'none'}"
+    named = ", ".join(lacking) or "none"
+    return f"claimed but not proved: {named}" if is_judged else f"left to the other tier: {named}"
 
 
 def _ahead_line(rows: Iterable[Row], outcomes: Iterable[Outcome]) -> str:
@@ -129,20 +153,12 @@ def _ahead_line(rows: Iterable[Row], outcomes: Iterable[Outcome]) -> str:
 
 
 def closing_line(outcomes: Iterable[Outcome]) -> str:
-    """Give the totals of both parts in the one form that others may rely on."""
+    """Give the totals in the one form that others may rely on."""
     count = Counter(outcome.result for outcome in outcomes)
     return f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped"
 
 
-def exit_status(parts: Sequence[Part], unproved: Sequence[str]) -> int:
-    """Judge the run: pytest's own failure first, then claims without proof."""
-    for part in parts:
-        if part.status not in {0, NO_TESTS_COLLECTED}:
-            return part.status if part.status > 0 else 1
-    if all(part.status == NO_TESTS_COLLECTED for part in parts):
-        return NO_TESTS_COLLECTED
-    return 1 if unproved else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if sys.argv[1:2] and sys.argv[1] in TIERS:
+        sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(f"run_tests.py {'|'.join(TIERS)} [what pytest takes]")

@@ -33,8 +33,8 @@ RUNNER = (
     " esac"
 )
 _MOVES_BASE = (
-    'cd "$MAIN"; git cat-file -e main:moved 2>/dev/null && exit 0;'
-    " git reset -q --hard; echo moved > moved; git add moved;"
+    'set -e; cd "$MAIN"; if git cat-file -e main:moved 2>/dev/null; then exit 0; fi;'
+    " git reset -q --hard; echo moved > moved; git -c core.fsync=all add moved;"
     " git -c core.fsync=all commit -qm moved; sync -f ."
 )
 _FAILS = (
