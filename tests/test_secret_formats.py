@@ -70,7 +70,7 @@ def test_key_of_each_format_is_found_wherever_it_stands(each: Format) -> None:
 @pytest.mark.req("SEC-11")
 @pytest.mark.parametrize("each", EVERY, ids=lambda each: each.name)
 def test_near_miss_of_each_format_is_left_alone(each: Format) -> None:
-    """Too short behind its literal, or without the word that would tell whose it is."""
+    """Too short behind its literal, by much or by one; or without the word that tells whose."""
     for length in each.lengths:
         key = body(each, length)
         if each.beginnings != ("",):
@@ -79,9 +79,26 @@ def test_near_miss_of_each_format_is_left_alone(each: Format) -> None:
         for mark in each.literals:
             near = f"see {mark}{key[:7]} there"
             assert redact(near) == near
+            spare = max(len(mark) - len(other) for other in each.literals if mark.startswith(other))
+            near = f"see {mark}{key[: length - spare - 1]} there"
+            # Where it is a key of another format, that one may take it.
+            assert f"[redacted:{each.name}]" not in redact(near)
         if each.words:
             near = f"see some_item: '{each.beginnings[0]}{key}' there"
             assert redact(near) == near
+
+
+# Two are as short as that by what they are; nobody names an ordinary thing `xapp-1-…`.
+SHORT = {"slack-app-token", "flutterwave-key"}
+
+
+@pytest.mark.req("SEC-11")
+@pytest.mark.parametrize("each", EVERY, ids=lambda each: each.name)
+def test_name_of_ordinary_length_behind_a_literal_is_no_key(each: Format) -> None:
+    for mark in each.literals:
+        near = f"see {mark}configuration there"
+        assert (redact(near) == near) is (each.name not in SHORT), each
+    assert min(each.lengths) >= 10
 
 
 # As an outside look at them listed those that passed: written down apart from the table.
