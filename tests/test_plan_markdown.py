@@ -110,7 +110,6 @@ SAID: dict[str, tuple[list[str], list[str]]] = {
         [
             "5: a table stands here before any lane",
             "11: the table has two columns `depends on`",
-            "11: (warning) the column `Kind` is not known",
             "17: the table has no column `Task ID`",
             "23: (warning) the table has no line of dashes below its head",
             "25: the row has 5 cells, and the table 3 columns",
@@ -149,6 +148,7 @@ SAID: dict[str, tuple[list[str], list[str]]] = {
     ),
     "phase-10-not-parallel.md": (
         [
+            "6: (warning) `SL-2` runs beside no other: it waits for SL-1, and SL-3 waits for it",
             "7: (warning) `SL-3` blocks `SL-4`, which does not say that it depends on it",
             f"11: {ONE_TASK.format('SL-1')}",
             f"13: {ONE_TASK.format('SL-2')}",

@@ -128,3 +128,16 @@ def test_test_of_what_a_task_is_to_make_may_fail_before_it_is_made(world: Night)
 
     assert done.stdout.splitlines()[-1] == "Done: two, 2 done", done.stderr
     assert world.git("show", "main:made-second.txt") == "made"
+
+
+def test_check_says_that_a_file_to_copy_is_not_there(world: Night) -> None:
+    plan = world.plan("copy: [.env, a.txt]\nlanes: {a: x}\n")
+
+    said = json.loads(world.call("plan", "check", plan, "--json").stdout)
+    run = world.call("run", plan)
+
+    (refused,) = said["refused"]
+    assert "`.env`" in refused["problem"]
+    assert run.returncode != 0
+    assert "`.env`" in run.stderr
+    assert not world.git("branch", "--list", "lane/*"), "nothing was begun"

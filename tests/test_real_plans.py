@@ -266,6 +266,12 @@ HEADS = (
     "## Lane Index\nWave 1 ",
     "## Step by Step Tasks\n### 1. x\n- Verify: ",
     "## Step by Step Tasks\n### 1. x\n- Depends On: ",
+    "## Swim Lanes\n### SL-1 -- x\nrun ",
+    "---\nphase: ",
+    "---\n",
+    "## Tasks\n### T1: x\n- Needs: ",
+    "## Wave 1\n- **T1** ",
+    "## Step by Step Tasks\n### 1. x\n- Verify by ",
     "## Swim Lanes\n### SL-1 -- x\n| Task ID | Test Command |\n|---|---|\n| T | ",
 )
 

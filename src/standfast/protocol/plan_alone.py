@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast.protocol import plan_waves
+from standfast.protocol.plan_findings import quoted, warning
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator, Mapping
 
     from standfast.protocol.plan import Lane, Phase
+    from standfast.protocol.plan_findings import Finding
 
 
 def set_apart(phase: Phase, alone: Collection[str]) -> Phase:
@@ -33,6 +35,20 @@ def set_apart(phase: Phase, alone: Collection[str]) -> Phase:
                 known |= before[other] | bit[other]
         before[name] = known
     return phase._replace(lanes=tuple(_waiting(phase, lane, graph) for lane in phase.lanes))
+
+
+def told(before: Phase, after: Phase, alone: Mapping[str, int]) -> Iterator[Finding]:
+    """Who waits for whom only because a lane is not safe beside others, with the line of that."""
+    said = {lane.name: lane.after for lane in before.lanes}
+    added = [(lane.name, [each for each in lane.after if each not in said[lane.name]])
+             for lane in after.lanes]  # fmt: skip
+    for name, line in alone.items():
+        own = next((others for lane, others in added if lane == name), [])
+        behind = [lane for lane, others in added if name in others]
+        words = [f"it waits for {', '.join(own)}"] if own else []
+        words += [f"{', '.join(behind)} wait{'s' * (len(behind) == 1)} for it"] if behind else []
+        if words:
+            yield warning(line, f"{quoted(name)} runs beside no other: {', and '.join(words)}")
 
 
 def _waiting(phase: Phase, lane: Lane, graph: plan_waves.Graph) -> Lane:

@@ -176,6 +176,11 @@ def _field(line: Line, known: Collection[str]) -> Field | None:
     return Field(key, unmarked(name), value.strip(), line.number, [], line)
 
 
+def key_of(line: Line) -> str:
+    """What stands before the colon of a line, in the form in which keys are compared."""
+    return normal(_split(line.words)[0])
+
+
 def _split(words: str) -> tuple[str, str, bool]:
     """A key and what follows it; whether the key is bold and ends in a colon."""
     for mark in _BOLD:
@@ -188,7 +193,9 @@ def _split(words: str) -> tuple[str, str, bool]:
             has_colon = bool(colon) or value.lstrip().startswith((":", "—", "\u2013", "--"))
             return name, value.lstrip(_SEPARATORS), has_colon
     name, colon, value = words[: _LONGEST_KEY + 1].partition(":")
-    return (name, words[len(name) + 1 :], False) if colon else ("", "", False)
+    value = words[len(name) + 1 :]
+    value = value[1:] if value.startswith(("* ", "_ ")) else value  # `*Key:* value`
+    return (name, value, False) if colon else ("", "", False)
 
 
 def section(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
 from standfast.errors import BadName
@@ -16,7 +16,9 @@ from standfast.protocol import (
     ids,
     plan_alone,
     plan_phase_gates,
+    plan_phase_indexes,
     plan_phase_tests,
+    plan_phase_united,
     plan_templates,
     plan_tests,
 )
@@ -32,7 +34,9 @@ from standfast.protocol.plan_phase_needs import Names, words_of
 from standfast.protocol.plan_phase_tasks import Swimmer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+
+    from standfast.protocol.plan_phase_index import Entry
 
 LANES = ("swim lanes", "swim lane", "swimlanes", "lanes")
 INDEX = ("lane index and dependencies", "lane index", "lane dependencies", "lanes index")
@@ -44,11 +48,21 @@ SECTIONS = frozenset(
      "execution notes", "open questions")
 )  # fmt: skip
 INNER = (*KEYS, "notes")  # headings that a lane may have
-_ID = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?::|—|\u2013|--|\s-\s|$)\s*")
+_ID = re.compile(
+    r"(SL-[A-Za-z0-9._-]*[A-Za-z0-9](?=\s+[A-Za-z])(?!\s+(?:and|or|to)\b)"
+    r"|[A-Za-z0-9][A-Za-z0-9._-]*(?=\s*(?::|—|\u2013|--|\s-\s|$)))"
+    r"\s*(?::|—|\u2013|--|-\s)?\s*"
+)
 _OUTSIDE = re.compile(r"SL-[A-Za-z0-9._-]+")
 _BEFORE = re.compile(
     r"^(?:(?:implementation )?(?:plan|phase)\b[\s:\u2013—-]*(?=\S))+", re.IGNORECASE
 )
+_SIGNS = re.compile(r"^[^\w(\[{<`]+")  # a picture in front
+_SAID = re.compile(
+    r"\A---[ \t]*\n(?:(?!---|phase\b).*\n)*phase[ \t]*:[ \t]*[\"']?"
+    r"(?:phase[ \t]*)?(P?[0-9]{1,4}[a-z]?)\b",
+    re.IGNORECASE,
+)  # what the head of the file says
 _NUMBER = re.compile(r"([0-9]{1,4}[a-z]?)(?=\s|:|$|\.\s|\))")
 _PLAN = re.compile(
     r"^([A-Za-z0-9._-]{1,64}?)(?:[ -]+(?:phase|implementation))?[ -]+plan\b"
@@ -57,23 +71,34 @@ _PLAN = re.compile(
 )
 _PARTS = 3  # of a gate's name before the words: IF, a number, the phase
 _LONGEST_CRITERIA = 2_000
+_LONGEST_HEAD = 4_000
+_PHASE = re.compile(r"\bp(?:hase)?[ -]?[0-9]", re.IGNORECASE)
 
 
 def is_one(blocks: Sequence[Block]) -> bool:
     """Whether a text has a heading that only such plans have."""
     names = {block.key for block in blocks}
-    return not names.isdisjoint((*LANES[:3], *INDEX)) or any(map(_is_lane, blocks))
+    return (
+        not names.isdisjoint((*LANES[:3], *INDEX))
+        or any(map(plan_phase_indexes.is_headed, blocks))
+        or any(map(_is_lane, blocks))
+    )
 
 
 def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
     """The plan, and what is to be said of it."""
     blocks, found = take_apart(text, SECTIONS, INNER)
-    inside = _inside(blocks, found)
+    _say_phase(blocks, text)
+    headed = plan_phase_indexes.headed(blocks, SECTIONS)
+    rest = [block for block in blocks if block.line not in headed.lines]
+    inside = _inside(rest, found)
     template = plan_templates.placeholders(blocks, inside)
     if template:
         return None, template
-    swimmers = _swimmers(inside, found)
-    found += _outside(blocks, inside, {each.name.lower() for each in swimmers})
+    spoken = _spoken(rest, inside)
+    swimmers = _swimmers(inside, found, {block.line for group in spoken for block in group})
+    indexes = [*headed.indexes, *spoken]
+    found += _outside(blocks, [*inside, *chain(*indexes)], {each.name.lower() for each in swimmers})
     if not swimmers:
         line = next((block.line for block in blocks if block.key in LANES), 1)
         remedy = "Write them under `Swim Lanes`, each with a heading such as `SL-1 -- Schema`."
@@ -82,13 +107,18 @@ def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
         return None, [Finding(1, f"{len(swimmers):,} lanes; a plan has {MOST_LANES:,} at most")]
     for each in swimmers:
         each.take_apart(KEYS, found)
-    return _plan(run, blocks, swimmers, found), found
+    return _plan(run, rest, swimmers, indexes, found), found
 
 
-def _plan(run: str, blocks: Sequence[Block], swimmers: list[Swimmer], found: list[Finding]) -> Plan:
+def _plan(
+    run: str,
+    blocks: Sequence[Block],
+    swimmers: list[Swimmer],
+    indexes: Sequence[Sequence[Block]],
+    found: list[Finding],
+) -> Plan:
     name, title, line = _phase(blocks, found)
     lanes = {each.name.lower(): each.name for each in swimmers}
-    entries = index(section(blocks, INDEX, SECTIONS, holds=_is_lane), lanes, found)
     freeze = section(blocks, GATES, SECTIONS)
     titles = {each.title.lower(): each.name for each in swimmers if each.title}
     names = Names(
@@ -98,20 +128,56 @@ def _plan(run: str, blocks: Sequence[Block], swimmers: list[Swimmer], found: lis
         plan_phase_gates.gates(name, swimmers, freeze, lanes, found),
         words_of(lanes, titles),
     )
+    entries = _entries(indexes, names, found)
     tests = section(blocks, TESTS, SECTIONS)
     commands, of_lanes = plan_phase_tests.read(tests, lanes, found)
     criteria = _criteria(blocks)
     made = Lanes(swimmers, names, entries, criteria, found, of_lanes)
     phase = Phase(name, made.made(), title=title, line=line, done=criteria)
-    alone = {each.name for each in swimmers if made.is_alone(each)}
+    alone = {each.name: made.alone_line(each) for each in swimmers if made.is_alone(each)}
+    apart = plan_alone.set_apart(phase, alone)
+    found += plan_alone.told(phase, apart, alone)
     return Plan(
         run,
-        (plan_alone.set_apart(phase, alone),),
+        (apart,),
         test=plan_tests.script(commands),
         retries=_retries(blocks, found),
         kind="phase",
         said={"test": tests[0].line} if tests else {},
     )
+
+
+def _spoken(rest: Sequence[Block], inside: Sequence[Block]) -> list[list[Block]]:
+    """The indexes that no heading calls so, outside of the sections of the lanes."""
+    swimmers = _swimmers(inside, [])
+    owned = {line.number for each in swimmers for line in each.lines} | {
+        each.line for each in swimmers
+    }
+    gates = {block.line for block in section(rest, GATES, SECTIONS)}
+    free = {block.line for block in rest if block.line not in owned | gates}
+    names = {each.name.lower(): each.name for each in swimmers}
+    beside = _beside(inside)
+    return plan_phase_indexes.spoken(rest, free | beside, names, LANES)
+
+
+def _beside(inside: Sequence[Block]) -> set[int]:
+    """The headings after a lane that are no further in than it, and no key of it."""
+    made: set[int] = set()
+    level = 0
+    for block in inside:
+        if _is_lane(block):
+            level = block.level
+        elif 0 < block.level <= level and block.key not in KEYS:
+            made.add(block.line)
+    return made
+
+
+def _entries(
+    indexes: Sequence[Sequence[Block]], names: Names, found: list[Finding]
+) -> Mapping[str, Entry]:
+    """What the indexes say, all of them together."""
+    made = [index(each, names.lanes, found, is_only=len(indexes) == 1) for each in indexes]
+    return plan_phase_united.united(made, names, found)
 
 
 def _inside(blocks: Sequence[Block], found: list[Finding]) -> list[Block]:
@@ -152,7 +218,7 @@ def _phase(blocks: Sequence[Block], found: list[Finding]) -> tuple[str, str, int
     """Name, title and line of the phase, from the first heading: `P1: Foundation`."""
     before = list(takewhile(lambda block: block.key not in SECTIONS, blocks))
     head = next((block for block in before if block.name), None)
-    words = _BEFORE.sub("", head.name) if head else ""
+    words = _BEFORE.sub("", _SIGNS.sub("", head.name)) if head else ""
     by_number = _NUMBER.match(words)
     words = f"P{by_number[1]}{words[by_number.end() :]}" if by_number else words
     words = _PLAN.sub(r"\1", words)
@@ -168,6 +234,16 @@ def _phase(blocks: Sequence[Block], found: list[Finding]) -> tuple[str, str, int
     except BadName as error:
         found.append(Finding(head.line, error.problem, error.remedy))
         return FIRST_PHASE, words, head.line
+
+
+def _say_phase(blocks: list[Block], text: str) -> None:
+    """Put the phase that the head of the file names into a title that names none."""
+    said = _SAID.match(text[:_LONGEST_HEAD].replace("\r\n", "\n"))
+    at = next((at for at, block in enumerate(blocks) if block.name), None)
+    if said is None or at is None or blocks[at].key in SECTIONS or _PHASE.search(blocks[at].name):
+        return
+    phase = said[1].upper() if said[1][:1] in "Pp" else f"P{said[1]}"
+    blocks[at] = blocks[at]._replace(name=f"{phase}: {blocks[at].name}")
 
 
 def _by_gates(blocks: Sequence[Block]) -> str:
@@ -189,10 +265,15 @@ def _retries(blocks: Sequence[Block], found: list[Finding]) -> int:
     return 0
 
 
-def _swimmers(blocks: Sequence[Block], found: list[Finding]) -> list[Swimmer]:
-    """A heading that begins with an id is a lane; one that is a key belongs to the lane before."""
+def _swimmers(
+    blocks: Sequence[Block], found: list[Finding], indexes: Collection[int] = ()
+) -> list[Swimmer]:
+    """A heading that begins with an id is a lane; one that is a key belongs to the lane before.
+
+    *indexes* are the lines of headings that belong to neither.
+    """
     made: list[Swimmer] = []
-    for block in blocks:
+    for block in [each for each in blocks if each.line not in indexes]:
         said = _lane_id(block, made)
         if block.key in LANES:
             _refuse_loose(block, found)

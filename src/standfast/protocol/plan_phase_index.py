@@ -30,6 +30,7 @@ _SAME = {
 }  # fmt: skip
 KEYS = frozenset(("depends on", "blocks", "parallel safe", "retries", "lane", "name", "title",
                   *_SAME))  # fmt: skip
+ORDERS = frozenset(("depends on", "blocks", "parallel safe"))  # keys that say who runs when
 _LANE_COLUMNS = ("lane", "lane id", "sl id", "id", "swim lane")
 _LANE = re.compile(r"(?:swim[ -]?)?lane\s+#?([0-9]{1,4}|SL-[A-Za-z0-9._-]*)(?=[\s:.—\u2013(-]|$)",
                    re.IGNORECASE)  # fmt: skip
@@ -66,6 +67,7 @@ class _Index(NamedTuple):
     found: list[Finding]
     entries: dict[str, Entry]
     told: set[str]  # lanes that have keys, or a row
+    is_headed: bool  # whether a sentence in it can be meant as a key
 
     def entry(self, name: str, line: int) -> Entry:
         return self.entries.setdefault(name, Entry(name, line, {}, {}))
@@ -78,13 +80,20 @@ class _Index(NamedTuple):
 
 
 def index(
-    blocks: Sequence[Block], names: Mapping[str, str], found: list[Finding]
+    blocks: Sequence[Block],
+    names: Mapping[str, str],
+    found: list[Finding],
+    *,
+    is_headed: bool = True,
+    is_only: bool = True,
 ) -> dict[str, Entry]:
     """Every entry, by the name of its lane; *names* are those that have a section.
 
-    They are given by themselves in small letters: whoever writes `sl-1` means `SL-1`.
+    They are given by themselves in small letters: whoever writes `sl-1` means `SL-1`. Of one that
+    is not *headed* as an index only keys are read. Waves count, and a drawing must be readable,
+    where it is the *only* one.
     """
-    made = _Index(names, found, {}, set())
+    made = _Index(names, found, {}, set(), is_headed)
     drawing = plan_phase_drawing.Drawing(names)
     waves = plan_phase_waves.read(blocks, names)
     for at, block in enumerate(blocks):
@@ -95,12 +104,13 @@ def index(
         for table in tables:
             _rows(table, made)
         _lines(lines, under, block.line, made)
-    _draw(drawing, made)
-    for lane, (_, line) in waves.of.items():
+    _draw(drawing, made, is_only=is_only)
+    for lane, (_, line) in waves.of.items() if is_only else ():
         entry = made.entry(lane, line)
         if not entry.drawn and "depends on" not in entry.fields:
             entry.drawn.update(waves.assume(lane, found))
-    if blocks and not (made.entries or drawing.unread) and _has_words(blocks):
+    is_read = made.entries or drawing.unread or (waves.of and not is_only)
+    if blocks and not is_read and _has_words(blocks):
         found.append(Finding(blocks[0].line, "nothing of the index could be read", _LIST_IT))
     for entry in made.entries.values():
         if names.get(entry.name.lower()) != entry.name:
@@ -113,9 +123,9 @@ def _has_words(blocks: Sequence[Block]) -> bool:
     return any(line.text.strip() for block in blocks for line in block.lines)
 
 
-def _draw(drawing: plan_phase_drawing.Drawing, made: _Index) -> None:
+def _draw(drawing: plan_phase_drawing.Drawing, made: _Index, *, is_only: bool) -> None:
     """Arrows count where they could all be followed, and must where there is nothing else."""
-    if drawing.unread and made.told:
+    if drawing.unread and (made.told or not is_only):
         problem = "a drawing is not read; what is listed counts"
         made.found.append(warning(drawing.unread, problem))
     elif drawing.unread:
@@ -190,7 +200,7 @@ def _keys(line: Line, name: str | None, made: _Index) -> list[Field]:
     parts = _KEY_AHEAD.sub("\n", rest).split("\n")
     inside = [Line(line.number, " " * line.indent + each.strip(_ENDS)) for each in parts]
     got = [field for each in inside for field in fields([each], KEYS)[0] if field.key in KEYS]
-    return got or (_worded(line, rest, made) if name is not None else [])
+    return got or (_worded(line, rest, made) if name is not None and made.is_headed else [])
 
 
 def _worded(line: Line, rest: str, made: _Index) -> list[Field]:

@@ -62,6 +62,11 @@ class Lanes(NamedTuple):
             return True
         return answer is False
 
+    def alone_line(self, swimmer: Swimmer) -> int:
+        """Where that is said."""
+        field = self._parallel(swimmer)
+        return field.line if field else swimmer.line
+
     def _parallel(self, swimmer: Swimmer) -> Field | None:
         entry = self.entries.get(swimmer.name)
         said = entry.get("parallel safe") if entry else None

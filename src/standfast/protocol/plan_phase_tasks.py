@@ -6,7 +6,14 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import BadName
-from standfast.protocol import ids, plan_tables, plan_tests, plan_words
+from standfast.protocol import (
+    ids,
+    plan_phase_columns,
+    plan_tables,
+    plan_team_keys,
+    plan_tests,
+    plan_words,
+)
 from standfast.protocol.lane_spec import MOST_TASKS
 from standfast.protocol.plan import BUILDER, ONLY_TASK, Task
 from standfast.protocol.plan_findings import Finding, nearest, quoted, warning
@@ -53,7 +60,8 @@ class Swimmer:
 
     def take_apart(self, known: Collection[str], found: list[Finding]) -> None:
         """Tables, keys, and all other lines."""
-        tables, lines = plan_tables.tables(self.lines, found)
+        read, lines = plan_tables.tables(self.lines, found)
+        tables = [plan_phase_columns.by_words(each, _KNOWN) for each in read]
         keyed = [each for each in tables if _has_keys(each, known)]
         lines += [line for table in keyed for line in _as_keys(table)]
         tables = [each for each in tables if each not in keyed]
@@ -185,9 +193,22 @@ def tasks_of(lane: Swimmer, names: Names, around: str, found: list[Finding]) -> 
         )  # fmt: skip
     if lane.tables and any(_ids(table) for table in lane.tables) and not list(lane.rows):
         found.append(Finding(lane.tables[0].line, "the table has no tasks"))
-    elif not lane.tables:
+    tests = tests or _told(lane, found)
+    if not lane.tables:
         made = _only(lane, around, found, tests)
     return Made(tuple(made), tests, across)
+
+
+def _told(lane: Swimmer, found: list[Finding]) -> list[str]:
+    """The tests that its words name, where nothing else does."""
+    field = lane.get("tasks")
+    tests = []
+    for line in [*(field.more if field else ()), *lane.rest]:
+        for command in [] if line.fenced else plan_tests.of_text(line.text)[0]:
+            if plan_team_keys.is_to_test(command):
+                found.append(warning(line.number, f"{quoted(command)} is taken for its test"))
+                tests.append(command)
+    return tests
 
 
 def _row_tests(row: Row, found: list[Finding]) -> list[str]:
@@ -275,14 +296,16 @@ def words_of(lane: Swimmer) -> list[str]:
 
 def _only(lane: Swimmer, around: str, found: list[Finding], tests: Sequence[str]) -> list[Task]:
     """A lane without a table of tasks is one task, if it says what to do."""
-    if not lane.get("scope") and not lane.get("goal") and not body(lane.rest):
+    field = lane.get("tasks")
+    listed = body([field.start, *field.more]) if field and (field.value or field.more) else ""
+    if not lane.get("scope") and not lane.get("goal") and not body(lane.rest) and not listed:
         remedy = "Add a table with the columns Task ID, Task Type and Depends On."
         found.append(Finding(lane.line, f"the lane {quoted(lane.name)} has no tasks", remedy))
         return []
     found.append(warning(lane.line, f"the lane {quoted(lane.name)} has no table of tasks",
                          "All of it is one task."))  # fmt: skip
     tested = "It is tested by:\n" + "\n".join(f"- {each}" for each in tests) if tests else ""
-    told = [lane.title, *words_of(lane), tested, around]
+    told = [lane.title, *words_of(lane), listed, tested, around]
     prompt = "\n\n".join(part for part in told if part.strip())
     done = lane.first(DONE)
     words = [done.value, *(line.words for line in done.more)] if done else []

@@ -9,7 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.protocol import ids, plan_alone, plan_templates, plan_tests, plan_words
+from standfast.protocol import (
+    ids,
+    plan_alone,
+    plan_team_keys,
+    plan_team_lists,
+    plan_templates,
+    plan_tests,
+    plan_words,
+)
 from standfast.protocol.lane_spec import MOST_RETRIES
 from standfast.protocol.plan import BUILDER, FIRST_PHASE, ONLY_TASK, Lane, Phase, Plan, Task
 from standfast.protocol.plan_checks import MOST_LANES
@@ -35,6 +43,7 @@ from standfast.protocol.plan_team_steps import (
     after_of,
     assumed,
     is_task,
+    named_by,
     outside,
     steps_of,
 )
@@ -47,8 +56,8 @@ if TYPE_CHECKING:
 
 ROLES = ("builder", "validator", "researcher", "critic", "designer", "auditor")
 _TAKEN = frozenset(
-    ("task id", "id", "depends on", "dependencies", "agent type", "parallel", "spawn wave", "wave",
-     "context files", "retries", "assigned to")
+    ("task id", "id", "blocks", "depends on", "dependencies", "agent type", "parallel",
+     "spawn wave", "wave", "context files", "retries", "assigned to")
 )  # fmt: skip
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_OBJECTIVE, _LONGEST_CRITERIA = 1_000, 2_000
@@ -59,14 +68,16 @@ _VALIDATION = "validation commands"
 def is_one(blocks: Sequence[Block]) -> bool:
     """Whether a text has a heading that only such plans have."""
     names = {block.key for block in blocks}
-    if TASKS[-1] in names and outside(blocks, ()):  # others have such a heading, but no Task ID
+    has_tasks = outside(blocks, ()) or any(map(named_by, blocks))
+    if TASKS[-1] in names and has_tasks:  # others have such a heading, but no Task ID
         return True
-    return not names.isdisjoint((*TASKS[:-1], *TEAM))
+    return not names.isdisjoint((*TASKS[:-1], *TEAM)) or plan_team_lists.is_one(blocks)
 
 
 def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
     """The plan, and what is to be said of it."""
-    blocks, found = take_apart(text, SECTIONS, INNER)
+    read_blocks, found = take_apart(text, SECTIONS, INNER)
+    blocks = plan_team_lists.expand(read_blocks, TASKS)
     inside = section(blocks, TASKS, SECTIONS, INNER, holds=is_task)
     template = plan_templates.placeholders(blocks, inside)
     if template:
@@ -206,6 +217,9 @@ class _Reader(NamedTuple):
         """What its own tests are: commands, none at all, or those of the plan."""
         said = [field for key in TESTS if (field := step.get(key))]
         commands = [each for field in said for each in self._commands(field)]
+        others = [line for each in step.fields.values() if each not in said
+                  for line in (each.start, *each.more)]  # fmt: skip
+        plan_team_keys.unread([*step.rest, *others], commands, self.found)
         if commands:
             return plan_tests.script(commands)
         is_none = [not each.more and (plan_words.is_none(each.value)

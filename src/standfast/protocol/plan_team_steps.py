@@ -7,14 +7,14 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import BadName
-from standfast.protocol import ids, plan_words
+from standfast.protocol import ids, plan_team_keys, plan_words
 from standfast.protocol.plan_findings import Finding, quoted, warning
-from standfast.protocol.plan_markdown import Line, fields, first_word, unmarked
+from standfast.protocol.plan_markdown import Field, Line, fields, first_word, normal, unmarked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from standfast.protocol.plan_markdown import Block, Field
+    from standfast.protocol.plan_markdown import Block
 
 TASKS = ("step by step tasks", "step by step task list", "tasks")
 TEAM = ("team orchestration", "team members", "spawn waves")
@@ -34,17 +34,25 @@ INNER = ("notes", "acceptance criteria", "validation commands")  # headings that
 KEYS = frozenset(
     (
         "task id", "id", "depends on", "dependencies", "assigned to", "agent type", "parallel",
-        "build unit", "spawn wave", "wave", "context files", "expected", "behavioral", "retries",
-        "actions", "files", "notes", "description", *TESTS, *DONE,
+        "blocks", "build unit", "spawn wave", "wave", "context files", "expected", "behavioral",
+        "retries", "actions", "files", "notes", "description", *TESTS, *DONE,
     )
 )  # fmt: skip
 _IDS = ("task id", "id")
+_OF_A_TASK = frozenset(
+    ("depends on", "assigned to", "agent type", "parallel", "files", *TESTS, *DONE)
+)
 _NUMBERED = re.compile(
     r"(?:tasks?|steps?)?\s*#?([0-9]{1,4})\s*(?:[.):—\u2013-]+\s*|\s+|$)", re.IGNORECASE
 )
 _RANGE = re.compile(
     r"(?:tasks?|steps?)?\s*([0-9]{1,4})\s*(?:-|\u2013|to)\s*([0-9]{1,4})", re.IGNORECASE
 )
+_NAMED = re.compile(
+    r"([A-Za-z]{1,12}[-_]?[0-9]{1,4}[a-z]?)\s*(?::|\)|\.(?=\s)|—|\u2013|--|-(?=\s))\s*(?=\S)"
+)  # `T1: Extract`
+_TO = re.compile(r"\s*(?:\.\.\.?|…|\u2013|—|-|\bto\b|\bthrough\b)\s*", re.IGNORECASE)
+_LONGEST_RANGE = 160
 _MAY_REPEAT = frozenset(
     (*TESTS, *DONE, "expected", "behavioral", "notes", "files", "context files")
 )
@@ -65,7 +73,7 @@ class Step(NamedTuple):
     title: str
     name: str
     line: int
-    fields: Mapping[str, Field]
+    fields: dict[str, Field]
     rest: list[Line]
 
     def get(self, *keys: str) -> Field | None:
@@ -76,7 +84,19 @@ class Step(NamedTuple):
 def is_task(block: Block) -> bool:
     """Whether a heading begins a task, wherever it stands."""
     has_id = any(each.key in _IDS for each in fields(block.lines, _IDS)[0])
-    return has_id or _NUMBERED.match(block.name) is not None
+    return has_id or _NUMBERED.match(block.name) is not None or named_by(block) is not None
+
+
+def named_by(block: Block) -> re.Match[str] | None:
+    """The id with which a heading begins, where its lines have keys of a task."""
+    said = _NAMED.match(block.name)
+    if said is None or _NUMBERED.match(block.name) is not None:
+        return None
+    keys = {
+        plan_team_keys.meaning(each.key)
+        for each in fields(block.lines, plan_team_keys.known(block.lines, KEYS))[0]
+    }
+    return None if _OF_A_TASK.isdisjoint(keys) else said
 
 
 class _Group(NamedTuple):
@@ -84,6 +104,7 @@ class _Group(NamedTuple):
 
     block: Block
     number: re.Match[str] | None
+    named: re.Match[str] | None
     lines: list[Line]
 
 
@@ -95,10 +116,15 @@ def steps_of(blocks: Sequence[Block], found: list[Finding]) -> list[Step]:
         number = _NUMBERED.match(block.name)
         has_id = any(each.key in _IDS for each in fields(block.lines, _IDS)[0])
         is_below = bool(made) and block.level > made[-1].block.level
-        begins = has_id or (number is not None and not (is_below and has_ids))
+        named = named_by(block)
+        begins = (
+            has_id
+            or (named is not None and not is_below)
+            or (number is not None and not (is_below and has_ids))
+        )
         has_ids = has_ids or has_id
         if block.key not in TASKS and begins:
-            made.append(_Group(block, number, list(block.lines)))
+            made.append(_Group(block, number, named, list(block.lines)))
         elif not any(line.text.strip() for line in block.lines):
             continue
         elif block.key in TASKS:
@@ -108,7 +134,36 @@ def steps_of(blocks: Sequence[Block], found: list[Finding]) -> list[Step]:
         else:
             found.append(warning(block.line, f"{quoted(block.name)} is no task: it has no Task ID",
                                  "Nothing of it is read."))  # fmt: skip
-    return [_step(each, found) for each in made]
+    steps = [_step(each, found) for each in made]
+    _order(steps, found)
+    return steps
+
+
+def _order(steps: list[Step], found: list[Finding]) -> None:
+    """Make of whom a task blocks what that waits for; a key that could be such must be read."""
+    by_name = {step.name: step for step in steps}
+    for step in steps:
+        for field in [each for key, each in step.fields.items() if plan_team_keys.could_order(key)]:
+            if field.key == plan_team_keys.BLOCKS:
+                _block(step, field, by_name, found)
+            elif field.key != plan_team_keys.AFTER:
+                problem = f"{quoted(field.name)} could say whom the task waits for, and is not read"
+                found.append(Finding(field.line, problem, "Write `Depends On`, or other words."))
+
+
+def _block(step: Step, field: Field, by_name: Mapping[str, Step], found: list[Finding]) -> None:
+    steps = list(by_name.values())
+    for line, each in plan_words.parts(field):
+        names = resolve(each, steps)
+        for name in names:
+            start = Line(line, step.name)
+            own = by_name[name].fields.setdefault(
+                plan_team_keys.AFTER, Field(plan_team_keys.AFTER, "Depends On", "", line, [], start)
+            )
+            own.more.append(start)
+        if not names:
+            problem = f"{quoted(step.name)} blocks {quoted(each)}, and there is no such task"
+            found.append(Finding(line, problem))
 
 
 def outside(blocks: Sequence[Block], inside: Sequence[Block]) -> list[Finding]:
@@ -125,22 +180,40 @@ def outside(blocks: Sequence[Block], inside: Sequence[Block]) -> list[Finding]:
 
 def _step(group: _Group, found: list[Finding]) -> Step:
     block, number = group.block, group.number
-    got, rest = fields(group.lines, KEYS)
-    title = block.name[number.end() :].strip() if number else block.name
+    lines = plan_team_keys.asked(group.lines, found)
+    got, rest = fields(lines, plan_team_keys.known(lines, KEYS))
+    head = number or group.named
+    title = block.name[head.end() :].strip() if head else block.name
     by_key: dict[str, Field] = {}
-    for field in got:
+    for said in got:
+        field = _known_as(said)
         first = by_key.setdefault(field.key, field)
-        if first is not field and field.key in _MAY_REPEAT:
+        is_other = normal(first.name) != normal(field.name)
+        if first is not field and (field.key in _MAY_REPEAT or is_other):
             first.more.extend([field.start._replace(text=field.value), *field.more])
         elif first is not field:
             problem = f"{quoted(field.name)} stands twice in this task; first in line {first.line}"
             found.append(Finding(field.line, problem))
-        if field.key not in KEYS:
+        if field.key not in KEYS and not plan_team_keys.could_order(field.key):
             problem = f"{quoted(field.name)} is not a key of a task"
             found.append(warning(field.line, problem, "It goes into the prompt as it is."))
-    said = by_key.get("task id") or by_key.get("id")
-    name = _name(said.value if said else "", said.line if said else block.line, title, found)
+    name = _name_of(by_key, group, title, found)
     return Step(number[1] if number else "", title or name, name, block.line, by_key, rest)
+
+
+def _known_as(field: Field) -> Field:
+    """A key by the name under which it is looked for."""
+    key = plan_team_keys.meaning(field.key)
+    is_test = key not in KEYS and plan_team_keys.is_test(key)
+    return field._replace(key=plan_team_keys.TEST if is_test else key)
+
+
+def _name_of(keys: Mapping[str, Field], group: _Group, title: str, found: list[Finding]) -> str:
+    """The Task ID, as its key says it, or its heading: `T1: Extract`."""
+    said = keys.get("task id") or keys.get("id")
+    if said is None and group.named:
+        return _name(group.named[1], group.block.line, title, found)
+    return _name(said.value if said else "", said.line if said else group.block.line, title, found)
 
 
 def _name(said: str, line: int, title: str, found: list[Finding]) -> str:
@@ -189,15 +262,29 @@ def assumed(step: Step, steps: list[Step]) -> Iterator[Finding]:
 
 def resolve(said: str, steps: list[Step]) -> list[str]:
     """The tasks that are meant: by id, by number, by a range of numbers."""
-    by_id = {step.name.lower(): step.name for step in steps}
+    by_title = {step.title.lower(): step.name for step in steps}
+    by_id = by_title | {step.name.lower(): step.name for step in steps}
     by_number = {step.number: step.name for step in steps if step.number}
-    for word in (said, first_word(said)):
-        if word.lower() in by_id:
-            return [by_id[word.lower()]]
-    several = _RANGE.fullmatch(said)
-    if several:
-        numbers = range(int(several[1]), int(several[2]) + 1)
+    if said.lower() in by_id:
+        return [by_id[said.lower()]]
+    if several := _between(said.lower(), by_id, steps):
+        return several
+    if (first := first_word(said).lower()) in by_id:
+        return [by_id[first]]
+    span = _RANGE.fullmatch(said)
+    if span:
+        numbers = range(int(span[1]), int(span[2]) + 1)
         return [by_number[str(each)] for each in numbers if str(each) in by_number]
     number = _NUMBERED.match(said)
     found = by_number.get(number[1]) if number else None
     return [found] if found else []
+
+
+def _between(said: str, by_id: Mapping[str, str], steps: list[Step]) -> list[str]:
+    """The tasks of `T1-T3`, in the order in which they stand."""
+    for mark in _TO.finditer(said) if len(said) <= _LONGEST_RANGE else ():
+        ends = said[: mark.start()], said[mark.end() :]
+        if all(each in by_id for each in ends):
+            names = [step.name for step in steps]
+            return names[names.index(by_id[ends[0]]) : names.index(by_id[ends[1]]) + 1]
+    return []
