@@ -103,9 +103,9 @@ def test_each_launch_is_counted_with_the_call_that_makes_it(crew: Crew) -> None:
 
 
 def test_every_path_is_counted_once_and_hooks_that_are_installed_twice_do_not_count_twice(
-    crew: Crew, tmp_path: Path
+    crew: Crew, repo: Path
 ) -> None:
-    paths = [str(tmp_path / name) for name in ("a.md", "b.md")]
+    paths = [str(repo / name) for name in ("a.md", "b.md")]
     prompt = "\n".join(outputs.paragraph(path) for path in (*paths, *paths))
     call = {"tool_name": "Task", "tool_input": {"prompt": prompt}, "tool_use_id": "toolu_1"}
     crew.claude("PreToolUse", **call)
@@ -129,6 +129,34 @@ def test_what_declares_nothing_launches_nothing(crew: Crew, tool: str, prompt: o
 
     assert crew.of("output.launched") == []
     assert len(crew.of("tool.started")) == 1
+
+
+@pytest.mark.req("OUT-06", "OUT-23")
+def test_files_elsewhere_and_folders_that_take_no_file_cost_no_launch(
+    crew: Crew, repo: Path, tmp_path: Path
+) -> None:
+    (repo / "full").write_text("a file in the way\n", encoding="utf-8")
+    for use, path in enumerate((f"{tmp_path}/x.md", f"{repo}/full/x.md", "/proc/1/x.md")):
+        given = {"prompt": outputs.paragraph(path)}
+        crew.claude("PreToolUse", tool_name="Agent", tool_input=given, tool_use_id=f"toolu_{use}")
+
+    assert crew.of("output.launched") == []
+    assert len(crew.of("tool.started")) == 3
+
+
+@pytest.mark.req("OUT-06", "OUT-23")
+def test_readers_of_an_output_spend_none_of_its_launches(crew: Crew) -> None:
+    crew.file.write_bytes(b"Two races, and the")
+    for use in range(3):
+        given = {
+            "prompt": f"Output: {crew.file}\nFind out why it does not end in {outputs.SENTINEL}."
+        }
+        told = crew.claude(
+            "PreToolUse", tool_name="Agent", tool_input=given, tool_use_id=f"toolu_{use}"
+        )
+        assert told == ""
+
+    assert crew.of("output.launched") == []
 
 
 def test_prompt_with_more_files_than_anybody_wants_is_bounded(crew: Crew, repo: Path) -> None:
@@ -164,11 +192,10 @@ def test_third_launch_of_an_output_is_told_to_the_lead(crew: Crew) -> None:
     crew.file.write_bytes(b"Two races, and the")
     said = context(third(crew))
 
-    assert "this is launch number 3 of" in said
-    assert f"{crew.file} does not end in the closing line" in said
+    assert f"{crew.file} does not end in the closing line, and this is its launch 3" in said
     assert "standfast outputs grant" in said
     assert len(crew.of("output.launched")) == 3  # it is told, not kept from it
-    assert "launch number 4" in crew.claude(
+    assert "this is its launch 4" in crew.claude(
         "PreToolUse",
         tool_name="Task",
         tool_input={"prompt": crew.prompt},
@@ -211,7 +238,7 @@ def test_older_client_is_told_when_the_call_comes_back(
 
     told = crew.claude.ends("t3", "Agent", prompt=crew.prompt)
 
-    assert "this is launch number 3 of" in context(told)
+    assert "this is its launch 3" in context(told)
 
 
 # Held once.

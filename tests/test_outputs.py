@@ -189,10 +189,13 @@ def test_only_a_line_that_says_to_write_declares_a_file() -> None:
 
 @pytest.mark.req("OUT-13", "OUT-23")
 @given(st.text(max_size=300), st.text(max_size=300))
-def test_our_own_paragraph_is_found_whatever_stands_around_it(before: str, after: str) -> None:
+def test_our_own_paragraph_is_found_where_nothing_says_that_it_is_anothers(
+    before: str, after: str
+) -> None:
     path = "/work tree/R&D and (more)/review-security-code.md"
 
-    assert declared(f"{before}\n{outputs.paragraph(path)}{after}") == [path]
+    assert declared(f"{before}\n{outputs.paragraph(path)}{after}") in ([], [path])
+    assert declared(f"Look at the diff.\n\n{outputs.paragraph(path)}\n{after}") == [path]
 
 
 # Stages as data.

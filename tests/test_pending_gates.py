@@ -260,6 +260,34 @@ def test_nothing_is_counted_where_one_needs_no_launch(stage: Stage) -> None:
     assert stage("launched", "ux-dx").stdout.endswith("launch 1, 1 left\n")
 
 
+@pytest.mark.req("OUT-06", "OUT-08")
+def test_a_role_that_the_stage_does_not_have_is_not_counted(stage: Stage) -> None:
+    stage.name = "clarify"
+
+    done = stage("launched", "nosuch")
+
+    assert done.returncode == 2
+    assert "stage `clarify` has no output of a role `nosuch`" in done.stderr
+    assert "advisor-alpha" in done.stderr
+    assert "nosuch" not in stage("gate").stdout
+
+
+@pytest.mark.req("OUT-19", "OUT-22")
+def test_a_stage_of_the_project_judges_those_that_were_picked(stage: Stage) -> None:
+    stage.name = "review-design"
+    (stage.repo / ".standfast.yaml").write_text(
+        "stages:\n  review-design:\n    skill: review\n    suffix: -design\n"
+        "    outputs: {security: critical, ux-dx: critical}\n    expects: picked\n",
+        encoding="utf-8",
+    )
+    assert stage("gate").stdout.count("pending: review-") == 2
+
+    stage("launched", "security")
+    (stage.session / "review-security-design.md").write_text(GOOD, encoding="utf-8")
+
+    assert stage.gate() == (0, "PASS")
+
+
 @pytest.mark.req("OUT-06")
 def test_of_eight_processes_that_count_a_launch_two_may(stage: Stage) -> None:
     with ThreadPoolExecutor(8) as pool:

@@ -173,6 +173,56 @@ def test_hostile_rules_cost_nobody_anything(claude: Claude, repo: Path, harm: st
 
 
 @pytest.mark.req("RES-13")
+@pytest.mark.parametrize("way", ["folder", "absolute", "parent", "twice", "file", "inside"])
+def test_links_inside_of_the_repository_are_followed(claude: Claude, repo: Path, way: str) -> None:
+    rule = put(repo, ".context/rules/deep/a.md", marker("followed"))
+    rules = repo / ".claude" / "rules"
+    rules.parent.mkdir()
+    if way == "folder":
+        rules.symlink_to("../.context/rules/")
+    elif way == "absolute":
+        rules.symlink_to(rule.parent.parent)
+    elif way == "parent":
+        rules.parent.rmdir()
+        rules.parent.symlink_to("./.context")
+    elif way == "twice":
+        (repo / "over").symlink_to(".context/rules/deep/..")
+        rules.symlink_to("../over/deep")
+    elif way == "file":
+        (repo / "CLAUDE.md").symlink_to(".context/rules/deep/a.md")
+    else:
+        rules.mkdir()
+        (rules / "more").symlink_to("../../.context/rules/deep")
+
+    assert said(claude) == ["followed"]
+    assert payloads(claude.journal, "reinject.refused") == []
+
+
+@pytest.mark.req("RES-13")
+@pytest.mark.parametrize("way", ["itself", "above", "back", "root", "pair", "gone", "past a file"])
+def test_links_that_lead_nowhere_or_out_are_not_followed(
+    claude: Claude, repo: Path, way: str
+) -> None:
+    put(repo, "CLAUDE.md", marker("good"))
+    put(repo, ".context/a.md", marker("other"))
+    rules = repo / ".claude" / "rules"
+    rules.mkdir(parents=True)
+    to = {
+        "itself": ".",
+        "above": "../../..",
+        "back": f"../../../{repo.name}/.context",
+        "root": "/",
+        "pair": "pair",
+        "gone": "../nothing",
+        "past a file": "../../CLAUDE.md/../.context",
+    }[way]
+    (rules / "pair").symlink_to(to)
+    (rules / "z.md").symlink_to(f"{to}/a.md" if way != "itself" else "../../CLAUDE.md")
+
+    assert said(claude) == ["good"]
+
+
+@pytest.mark.req("RES-13")
 def test_rules_without_markers_are_met_with_silence(claude: Claude, repo: Path) -> None:
     put(repo, "CLAUDE.md", "# Rules\n<!-- a comment -->\nBe kind.\n")
     before = len(claude.journal.query("SELECT 1 FROM events"))

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 FILE = "hook.modules"
 PACKAGES = ("", "clients", "clients.claude", "files", "journal", "protocol", "redact", "wake")
 MODULES = (
-    *("clock", "disk", "errors", "xdg"),
+    *("clock", "disk", "errors", "followed", "xdg"),
     *("protocol.context_monitor", "protocol.declared_outputs", "protocol.ids"),
-    *("protocol.output_clauses", "protocol.output_phrases", "protocol.outputs"),
-    *("protocol.phrase_words", "protocol.prompt_lines"),
-    *("protocol.prompt_tokens", "protocol.reinject", "protocol.staleness", "protocol.text"),
+    *("protocol.output_clauses", "protocol.output_conditions", "protocol.output_phrases"),
+    *("protocol.outputs", "protocol.phrase_words", "protocol.prompt_before"),
+    *("protocol.prompt_intros", "protocol.prompt_lines", "protocol.prompt_tokens"),
+    *("protocol.reinject", "protocol.sentinel_orders", "protocol.staleness", "protocol.text"),
     *("protocol.updated_at", "protocol.workflow_id"),
     *("clients.afterwards", "clients.checkout", "clients.commits", "clients.hook"),
     "clients.serve",

@@ -5,7 +5,7 @@ Loaded only then: a hook whose journal answers needs none of it.
 
 from __future__ import annotations
 
-from standfast import disk
+from standfast import disk, xdg
 from standfast.clients.claude import telling
 from standfast.clients.serve import LOCK_S
 from standfast.errors import JournalBusy, StandfastError
@@ -81,7 +81,8 @@ def tell_garbled(
     if here.is_off:
         return
     why = f"a hook payload of {given.size:,} bytes could not be read: {error.problem}"
-    journal = Journal(here.folder, lock_timeout_s=LOCK_S, checkpoint=False)
+    home = xdg.state_home(environ)
+    journal = Journal(here.folder, lock_timeout_s=LOCK_S, checkpoint=False, state_home=home)
     try:
         place.refuse_foreign(here)
         journal.append("gap", given.write({"facts": 1, "why": why}), Author("standfast"))

@@ -157,7 +157,8 @@ def _say(answer: int, words: bytes) -> bool:
 
 
 def _serve(call: Call, found: list[Fact], answer: int) -> None:
-    journal = Journal(call.place.folder, lock_timeout_s=_patience(call), checkpoint=False)
+    journal = Journal(call.place.folder, lock_timeout_s=_patience(call), checkpoint=False,
+                      state_home=xdg.state_home(call.environ))  # fmt: skip
     _look_at_prompt(call)
     try:
         place.refuse_foreign(call.place)

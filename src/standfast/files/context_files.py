@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors import BadName, UnsafePath
-from standfast.journal import keeping
+from standfast.journal import keeping, reading
 from standfast.journal.author import USER
 from standfast.protocol import ids
 from standfast.protocol.context_schema import FOLDER, SUFFIX
@@ -85,6 +85,12 @@ def below(root: str, directory: str, path: str) -> str:
             remedy=f"Name a file below {root}, such as {FOLDER}/ROLE{SUFFIX}.",
         )
     return inside
+
+
+def digest_of(journal: Journal, role: str) -> str | None:
+    """The digest of what was journalled last of a role's file, in whatever worktree."""
+    found = reading.cell(journal, f"context:{relative(role)}")
+    return str(found[0].get("digest")) if found else None
 
 
 def adopt(

@@ -152,6 +152,18 @@ def _is_settled(journal: Journal, document: Document, *, asked: str | None) -> b
     return bool(is_shown and journal.query(at_rest, (name,))) and is_untouched(journal, name)
 
 
+def shows_since(journal: Journal, document: Document) -> bool:
+    """Whether the file shows this state of a document, or a later one."""
+    try:
+        data = digest(disk.read_beneath(document.root, document.file))
+        rows = journal.query("SELECT face FROM published WHERE digest = ?", (data,))
+    except (StandfastError, OSError):
+        return False
+    name = _shown(document.file, 0)[:-1]
+    found = [str(face).removeprefix(name) for (face,) in rows if str(face).startswith(name)]
+    return any(seq.isdigit() and int(seq) >= document.seq for seq in found)
+
+
 def _was_written(journal: Journal, name: str) -> bool:
     rows = journal.query("SELECT digest FROM faces WHERE face = ?", (name,))
     return bool(rows) and rows[0][0] is not None

@@ -62,12 +62,8 @@ class Grounds:
             return ""
 
     def find(self, named: Sequence[str]) -> list[Place]:
-        """Each of them once; where one is in the session's directory, only such are ours."""
+        """Each of them once."""
         found = {place.path: place for each in named if (place := self._find(each)) is not None}
-        if sum(place.is_ours for place in found.values()) > 1:
-            inside = [path for path in found if self._is_in_session(path)]
-            for path, place in found.items():
-                place.is_ours = place.is_ours and (not inside or path in inside)
         return list(found.values())
 
     def _find(self, named: str) -> Place | None:
@@ -109,6 +105,14 @@ class Grounds:
 
     def _is_in_session(self, path: str) -> bool:
         return bool(self.session) and _is_below(path, self.session)
+
+
+def takes_files(path: str) -> bool:
+    """Whether its folder, or the nearest one that is there, may be written."""
+    folder = os.path.dirname(path)
+    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -85,7 +85,7 @@ def append(path: str, entry: Mapping[str, object], key: bytes = b"") -> None:
 
 def _append(path: str, line: bytes) -> None:
     new = not os.path.lexists(path)
-    disk.make_folder(os.path.dirname(path))
+    disk.make_folder(os.path.dirname(path), mode=disk.TREE_FOLDER_MODE)
     fd = _open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     try:
         disk.write_all(fd, line if _ends_whole(fd) else b"\n" + line)
@@ -98,7 +98,7 @@ def _append(path: str, line: bytes) -> None:
 
 def _open(path: str, flags: int = os.O_RDONLY) -> int:
     try:
-        return disk.open_regular(path, flags)
+        return disk.open_regular(path, flags, disk.TREE_FILE_MODE)
     except FileNotFoundError:
         raise
     except OSError as error:

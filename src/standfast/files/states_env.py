@@ -2,7 +2,8 @@
 
 `<config path>/stateMachines/<machine>.states.env`, one for each machine, so that two agents never
 write each other's. A number edited by hand is a move like any other: taken in if it is legal,
-refused with its line if not. A file that another repository keeps there is left alone.
+refused with its line if not. A file that another repository, or another worktree of this one,
+keeps there is left alone; each linked worktree has a folder of its own unless CONFIG_PATH is set.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from standfast import disk
 from standfast.errors import BadDocument, FaceInvalid, NothingFound, StandfastError, UnsafePath
 from standfast.journal import lifecycles, reading
 from standfast.journal.author import USER
+from standfast.journal.lifecycles import MAIN, Here
 from standfast.protocol import lifecycle
 from standfast.protocol.documents import decode
 
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 FOLDER = "stateMachines"
 SUFFIX = ".states.env"
 _HOME = "home:states"
+_WORKTREES = "worktrees"
+_WORKTREES_KNOWN = """
+    SELECT DISTINCT ifnull(value ->> 'worktree', '') FROM cells
+    WHERE key >= 'lifecycle:' AND key < 'lifecycle;'"""
 
 
 def relative(machine: str) -> str:
@@ -43,73 +49,103 @@ class Shown(NamedTuple):
     is_foreign: bool
 
 
-def shown(journal: Journal, found: Lifecycle, root: str) -> Shown | None:
+def shown(journal: Journal, found: Lifecycle, root: str, here: Here = MAIN) -> Shown | None:
     """What a shell would source; None where there is no such file."""
     path = os.path.join(root, relative(found.machine))
-    return Shown(path, is_foreign(journal, found, root)) if os.path.lexists(path) else None
+    return Shown(path, is_foreign(journal, found, root, here)) if os.path.lexists(path) else None
 
 
-def home(journal: Journal, default: str, chosen: str | None = None) -> str:
-    """The one folder where the files of this journal live: *chosen*, else as before, else default.
+def home(journal: Journal, default: str, chosen: str | None = None, here: Here = MAIN) -> str:
+    """The one folder where a checkout's files live: *chosen*, else as before, else default.
 
     As before is where a file was last kept, so that a command from another shell does not keep a
     second set elsewhere.
     """
-    return os.path.realpath(chosen or _remembered(journal) or default)
+    return os.path.realpath(chosen or _remembered(journal, here) or default)
 
 
-def _remembered(journal: Journal) -> str | None:
-    found = reading.cell(journal, _HOME)
+def default(journal: Journal, config_home: str, here: Here) -> str:
+    """Where the files are of who chose nothing: each linked worktree has a folder of its own."""
+    if not here.worktree:
+        return config_home
+    return os.path.join(config_home, _WORKTREES, _mark(journal, here))
+
+
+def _home(here: Here) -> str:
+    return f"{_HOME}/{here.worktree}" if here.worktree else _HOME
+
+
+def _remembered(journal: Journal, here: Here) -> str | None:
+    found = reading.cell(journal, _home(here))
     return str(found[0].get("root")) if found else None
 
 
-def _remember(journal: Journal, root: str) -> None:
+def _remember(journal: Journal, root: str, here: Here) -> None:
     """Only once a file is kept there: a folder that cannot be used is nobody's home."""
-    if root != _remembered(journal):
+    if root != _remembered(journal, here):
         with journal.writing() as tx:
-            tx.set(_HOME, {"root": root})
+            tx.set(_home(here), {"root": root})
 
 
-def keep(journal: Journal, role: str, root: str) -> Outcome | None:
+def refuse_taken(journal: Journal, role: str, root: str, here: Here = MAIN) -> None:
+    """Before a lifecycle begins: its file would be the one that another worktree keeps."""
+    file = relative(lifecycle.machine_name(role))
+    named = _journal_in(root, file)
+    if named in _others(journal, here):
+        raise UnsafePath(
+            f"another worktree of this repository keeps the states of its role `{role}` here",
+            file=os.path.join(root, file),
+            remedy="Give this worktree a folder of its own: set another CONFIG_PATH, or none.",
+        )
+
+
+def _others(journal: Journal, here: Here) -> set[str]:
+    """The marks that files of other checkouts of this repository bear."""
+    rows = journal.query(_WORKTREES_KNOWN) if journal.exists else []
+    marks = {_mark(journal, Here(str(row[0]))) for row in rows}
+    return marks - {_mark(journal, here)}
+
+
+def keep(journal: Journal, role: str, root: str, here: Here = MAIN) -> Outcome | None:
     """Bring one role's file up to date; None where it says already what it should."""
-    found = lifecycles.of(journal, role)
+    found = lifecycles.of(journal, role, here)
     if found is None:
         return None
-    if _is_settled(journal, found, root):
-        _remember(journal, root)
+    if _is_settled(journal, found, root, here):
+        _remember(journal, root, here)
         return None
     from standfast.files import publish
     from standfast.files.look import Became
 
     file = os.path.join(root, relative(found.machine))
-    if is_foreign(journal, found, root):
+    if is_foreign(journal, found, root, here):
         refused = UnsafePath(
-            f"another repository keeps the states of its role `{role}` here",
+            f"another repository or worktree keeps the states of its role `{role}` here",
             file=file,
-            remedy="Give this repository a folder of its own: set CONFIG_PATH.",
+            remedy="Give this one a folder of its own: set CONFIG_PATH.",
         )
         return publish.Outcome(became=Became.EDITED, refused=refused)
     try:
         disk.make_folder(os.path.dirname(file))
     except OSError as error:
         raise disk.disk_error(error, os.path.dirname(file)) from error
-    outcome = publish.keep(journal, face(journal, role, root))
+    outcome = publish.keep(journal, face(journal, role, root, here))
     if outcome.refused is None:
-        _remember(journal, root)
+        _remember(journal, root, here)
     return outcome
 
 
-def keep_all(journal: Journal, default: str) -> list[Outcome]:
+def keep_all(journal: Journal, default: str, here: Here = MAIN) -> list[Outcome]:
     """Bring every file up to date that is ours, in the folder where this journal's files live."""
-    found = lifecycles.every(journal)
-    root = home(journal, default) if found else ""
-    ours = [each for each in found if not is_foreign(journal, each, root)]
-    kept = [keep(journal, each.role, root) for each in ours]
+    found = lifecycles.every(journal, here)
+    root = home(journal, default, here=here) if found else ""
+    ours = [each for each in found if not is_foreign(journal, each, root, here)]
+    kept = [keep(journal, each.role, root, here) for each in ours]
     return [outcome for outcome in kept if outcome is not None]
 
 
-def is_foreign(journal: Journal, found: Lifecycle, root: str) -> bool:
-    """Two repositories may have a role of the same name: the first to come has the file.
+def is_foreign(journal: Journal, found: Lifecycle, root: str, here: Here = MAIN) -> bool:
+    """Two repositories or worktrees may have a role of one name: the first has the file.
 
     A repository that was moved knows its file by the bytes.
     """
@@ -117,62 +153,74 @@ def is_foreign(journal: Journal, found: Lifecycle, root: str) -> bool:
         data = disk.read_beneath(root, relative(found.machine), limit=lifecycle.LIMIT)
     except (OSError, StandfastError):
         return False  # whoever writes there will find out why
-    head = data.partition(b"\n")[0].decode("utf-8", "replace")
     known = "SELECT 1 FROM faces WHERE face = ? AND digest = ?"
-    values = (_name(found.role, root), hashlib.sha256(data).hexdigest())
-    is_named = lifecycle.journal_of(head) not in {None, _mark(journal)}
+    values = (_name(found.role, root, here), hashlib.sha256(data).hexdigest())
+    is_named = _journal_of(data) not in {None, _mark(journal, here)}
     return is_named and not journal.query(known, values)
 
 
-def _mark(journal: Journal) -> str:
-    """What tells this repository's files from another's."""
-    return hashlib.sha256(os.fsencode(journal.folder)).hexdigest()[:8]
+def _journal_in(root: str, file: str) -> str | None:
+    try:
+        return _journal_of(disk.read_beneath(root, file, limit=lifecycle.LIMIT))
+    except (OSError, StandfastError):
+        return None
 
 
-def _name(role: str, root: str) -> str:
-    return f"states/{role} in {root}"
+def _journal_of(data: bytes) -> str | None:
+    return lifecycle.journal_of(data.partition(b"\n")[0].decode("utf-8", "replace"))
 
 
-def _is_settled(journal: Journal, found: Lifecycle, root: str) -> bool:
+def _mark(journal: Journal, here: Here) -> str:
+    """What tells this checkout's files from another's."""
+    said = f"{journal.folder}\0{here.worktree}" if here.worktree else journal.folder
+    return hashlib.sha256(os.fsencode(said)).hexdigest()[:8]
+
+
+def _name(role: str, root: str, here: Here) -> str:
+    return f"states/{role}{f'/{here.worktree}' if here.worktree else ''} in {root}"
+
+
+def _is_settled(journal: Journal, found: Lifecycle, root: str, here: Here) -> bool:
     """Whether the file says what it should, found out without loading the mechanism."""
     known = journal.query(
         "SELECT digest FROM faces"
         " WHERE face = ? AND draft IS NULL AND refused IS NULL AND unsettled IS NULL",
-        (_name(found.role, root),),
+        (_name(found.role, root, here),),
     )
     try:
         present = disk.read_beneath(root, relative(found.machine), limit=lifecycle.LIMIT)
     except (OSError, StandfastError):
         return False
     digest = hashlib.sha256(present).hexdigest()
-    return bool(known) and known[0][0] == digest and present == _render(journal, found)
+    return bool(known) and known[0][0] == digest and present == _render(journal, found, here)
 
 
-def _render(journal: Journal, found: Lifecycle) -> bytes:
-    return lifecycle.render(found.role, found.state, journal=_mark(journal), event=found.seq)
+def _render(journal: Journal, found: Lifecycle, here: Here) -> bytes:
+    mark = _mark(journal, here)
+    return lifecycle.render(found.role, found.state, journal=mark, event=found.seq)
 
 
-def face(journal: Journal, role: str, root: str) -> Face:
+def face(journal: Journal, role: str, root: str, here: Here = MAIN) -> Face:
     """The declaration: everything else is the mechanism's."""
     from standfast.files.face import Face
 
-    found = _of(journal, role)
+    found = _of(journal, role, here)
     return Face(
-        name=_name(role, root),
+        name=_name(role, root, here),
         root=root,
         relative=relative(found.machine),
         in_git=False,
-        render=lambda journal, _: _render(journal, _of(journal, role)),
-        read=lambda data, path: read(data, path, role=role, journal=_mark(journal)),
-        known=lambda journal: _known(_of(journal, role)),
-        record=lambda tx, changes, origin: _record(tx, changes, origin, role, root),
+        render=lambda journal, _: _render(journal, _of(journal, role, here), here),
+        read=lambda data, path: read(data, path, role=role, journal=_mark(journal, here)),
+        known=lambda journal: _known(_of(journal, role, here)),
+        record=lambda tx, changes, origin: _record(tx, changes, origin, role, root, here),
         is_judged=True,
         limit=lifecycle.LIMIT,
     )
 
 
-def _of(journal: Journal, role: str) -> Lifecycle:
-    found = lifecycles.of(journal, role)
+def _of(journal: Journal, role: str, here: Here) -> Lifecycle:
+    found = lifecycles.of(journal, role, here)
     if found is None:
         raise NothingFound(f"role `{role}` has no lifecycle here")
     return found
@@ -196,16 +244,16 @@ def _known(found: Lifecycle) -> Known:
     return Known(present={found.machine: found.state}, ever=frozenset())
 
 
-def _record(tx: Writing, changes: Changes, origin: str, role: str, root: str) -> None:
+def _record(tx: Writing, changes: Changes, origin: str, role: str, root: str, here: Here) -> None:
     """A number that somebody changed is a move, if nothing moved meanwhile and it is legal."""
     path = os.path.join(root, relative(lifecycle.machine_name(role)))
-    now = lifecycles.find(tx.execute, role)
+    now = lifecycles.find(tx.execute, role, here)
     for new in changes.added:
         if now is not None and new.value != now.state:
             problem = f"`{new.value}` was written here while the role became {now.state}"
             raise FaceInvalid(problem, file=path, line=new.line)
     for other in changes.amended:
         try:
-            lifecycles.move(tx, role, other.value, origin, other.by or USER)
+            lifecycles.move(tx, role, other.value, origin, other.by or USER, here)
         except StandfastError as error:
             raise FaceInvalid(error.problem, file=path, line=other.line) from error

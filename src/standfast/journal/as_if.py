@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from standfast.journal.resumption_folds import Document
 
 
-def journalled(document: Document) -> Ask:
-    """How to ask a journal in which this document is the only fact."""
+def journalled(document: Document | None = None) -> Ask:
+    """How to ask a journal in which this document is the only fact, or in which there is none."""
     connection = database.in_memory()
     for statement in (each for migration in MIGRATIONS for each in migration):
         connection.execute(statement)
-    connection.execute(
-        "INSERT INTO cells VALUES (?, ?, 0, 1)", (CELLS + document.file, cell_of(document))
-    )
+    if document is not None:
+        connection.execute(
+            "INSERT INTO cells VALUES (?, ?, 0, 1)", (CELLS + document.file, cell_of(document))
+        )
     return lambda sql, values: connection.execute(sql, values).fetchall()

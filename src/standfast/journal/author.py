@@ -26,6 +26,10 @@ class Author:
         self.session = session
         self.subdir = redact(printable(subdir)) if subdir else ""
 
+    def in_run(self, run: str | None) -> Author:
+        """The same, of something that belongs to this run."""
+        return Author(self.actor, run=run, session=self.session, subdir=self.subdir)
+
 
 def check(author: Author, kind: str) -> None:
     """Refuse names that could be mistaken for something else, or hold a secret."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PREFIX = "RD"
 TEXT_LIMIT = 2_000
+APART = "apart"  # before the ids of those that no document takes in
 
 
 def clean(text: str) -> str:
@@ -36,12 +37,18 @@ def note(
     origin: str | None = None,
     at: int | None = None,
     more: Mapping[str, object] | None = None,
+    is_apart: bool = False,
 ) -> str:
-    """Record a decision and return its id; *more* is what a protocol knows of it beside."""
+    """Record a decision and return its id; *more* is what a protocol knows of it beside.
+
+    One that is apart stays out of documents: who said it does not lead the work.
+    """
     words = clean(text)  # refused before it has taken an id
     decision = tx.allot(PREFIX)
     payload = {"id": decision, "text": words, **(more or {})}
     tx.append("decision.noted", payload, author, origin=origin, at=at)
+    if is_apart:
+        tx.set(f"{APART}:{decision}", {"by": author.actor})
     return decision
 
 

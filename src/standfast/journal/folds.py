@@ -6,6 +6,7 @@ late (from a spool or an inbox) never replaces what is newer than itself.
 
 from __future__ import annotations
 
+from standfast.journal.schema import ANY_DOCUMENT
 from standfast.journal.session_folds import SESSION_FOLDS
 
 TYPE_CHECKING = False
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 
 DROPPED = "events.dropped"
+ARRIVED = "journal.arrived"
+SPOKEN = ("decisions", "cells")  # the tables with words that bind, or lead
 _REPOSITORY = "repository"  # protocol.authorship says so; a hook loads none of it
 
 # The highest number of each id prefix, as the events up to one of them tell it: the counters hold
@@ -62,6 +65,15 @@ def decision_confirmed(connection: apsw.Connection, event: Row) -> None:
         " WHERE id = ?1 ->> 'id' AND actor = 'repository'",
         (event[9], event[5]),
     )
+
+
+def journal_arrived(connection: apsw.Connection, _event: Row) -> None:
+    """It was written elsewhere, by whomever: what it says is the repository's until confirmed."""
+    connection.execute("UPDATE decisions SET actor = 'repository'")
+    if connection.execute(ANY_DOCUMENT).fetchone():
+        from standfast.journal import resumption_folds
+
+        resumption_folds.arrived(connection)
 
 
 def _remember_wording(connection: apsw.Connection, payload: str) -> None:
@@ -107,7 +119,10 @@ _BY_LANE = f"'checkpoint:' || {_LANE} || '/' || (?1 ->> 'stage')"
 _ROLLBACK = f"'rollback:' || {_LANE}"
 _checkpoint_kept = _cell(_BY_LANE, late="true")  # the order of writing counts, no clock
 _repository_said = _cell(_BY_LANE.replace(":", ".by:", 1), "?1 ->> 'id'", late="true")
-_MOVED = "json_object('role', ?1 ->> 'role', 'state', ?1 ->> 'to', 'before', ?1 ->> 'from')"
+_MACHINE = "'lifecycle:' || (?1 ->> 'machine') || ifnull('/' || nullif(?1 ->> 'worktree', ''), '')"
+_MOVED = """json_object('role', ?1 ->> 'role', 'state', ?1 ->> 'to', 'before', ?1 ->> 'from',
+  'worktree', ?1 ->> 'worktree')"""
+_moved = _cell(_MACHINE, _MOVED)
 
 # Counted where it is folded, so that whoever tells it counts the same.
 _COUNTED = f"""
@@ -150,6 +165,15 @@ def _resumption(what: str) -> Fold:
     return fold
 
 
+def lifecycle_moved(connection: apsw.Connection, event: Row) -> None:
+    """A role moved; what was one lifecycle for all worktrees may be taken on by one of them."""
+    connection.execute(
+        "DELETE FROM cells WHERE ?1 ->> 'taken' AND key = 'lifecycle:' || (?1 ->> 'machine')",
+        (event[9],),
+    )
+    _moved(connection, event)
+
+
 def lease_taken(connection: apsw.Connection, event: Row) -> None:
     """The newest token of a lease; every older one is void."""
     connection.execute(
@@ -178,7 +202,7 @@ FOLDS: Mapping[str, Fold] = {
     "output.granted": output_counted,
     "output.received": _cell(_BY_PATH),
     "output.accepted": _cell(_BY_PATH),
-    "lifecycle.moved": _cell("'lifecycle:' || (?1 ->> 'machine')", _MOVED),
+    "lifecycle.moved": lifecycle_moved,
     "checkpoint.written": checkpoint_written,
     "lane.specified": _cell(f"'lane:' || {_LANE}"),
     "lane.step": _cell(f"'lane.step:' || {_LANE} || '/' || (?1 ->> 'step')", late="true"),
@@ -199,6 +223,7 @@ FOLDS: Mapping[str, Fold] = {
     "compaction.checkpoint": _cell("'cx:' || (?1 ->> 'id')"),
     "context.crossed": _cell("'tier:' || (?1 ->> 'session')"),
     "reinject.refused": _cell("'reinject:' || (?1 ->> 'file')"),
+    ARRIVED: journal_arrived,
     DROPPED: events_dropped,
     **SESSION_FOLDS,
 }

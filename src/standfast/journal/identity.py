@@ -11,7 +11,9 @@ import os
 
 from standfast import clock, disk
 from standfast.errors import JournalGone, StandfastError
+from standfast.journal import known_places, opening
 from standfast.journal.author import STANDFAST
+from standfast.journal.folds import ARRIVED, FOLDS, SPOKEN
 from standfast.journal.heads import LAST
 from standfast.journal.opening import ID, LARGEST_ID
 from standfast.journal.payload import encode
@@ -57,7 +59,7 @@ def look(folder: str) -> Identity:
     if known is None or not known.name or known.home == home_of(folder):
         return known or Identity()
     copied = _NOBODY_WROTE if _answers(known, folder) else None
-    return rules.at_home(known, home_of(folder), known.name, copied=copied)
+    return rules.at_home(known, _here(folder, known.name), copied=copied)
 
 
 def here(journal: Journal, path: str) -> str:
@@ -104,11 +106,52 @@ def settle(journal: Journal, connection: apsw.Connection) -> None:
     last = int(str(row[0])) if row else 0
     if known is not None and known.lost and not last:
         _tell_gap(journal, connection, known)
-    home = home_of(journal.folder)
-    if known is not None and known.name not in {"", rules.UNKNOWN} and known.home == home:
-        return
+    if last and _is_strangers(journal, known):
+        _tell_arrival(journal, connection, last)
     copied = last if known is not None and _answers(known, journal.folder) else None
-    _write(journal.folder, rules.at_home(known, home, _new_name(), copied=copied))
+    now = rules.at_home(known, _here(journal.folder, _new_name()), copied=copied)
+    if journal.state_home:  # before it is at home: nobody looks then
+        known_places.register(journal.state_home, now.name)
+    _write(journal.folder, now)
+
+
+def _is_strangers(journal: Journal, known: Identity | None) -> bool:
+    """Whether this is no journal that this user wrote: it came with its directory."""
+    if not journal.state_home:
+        return False
+    if known is None:  # where nothing may be written beside the folder it never has an id
+        return os.access(home_of(journal.folder), os.W_OK)
+    return not known_places.is_registered(journal.state_home, known.name)
+
+
+def _tell_arrival(journal: Journal, connection: apsw.Connection, last: int) -> None:
+    """What it says so far is the repository's: told before anybody asks it again."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        text = encode({"through": last})
+        journal.insert(connection, ARRIVED, text, STANDFAST, origin=None, at=clock.now_us())
+    except BaseException:
+        journal.forget()
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def read_as_strangers(journal: Journal, connection: apsw.Connection) -> bool:
+    """Have a reader see it so before anybody wrote here: in tables of this connection alone."""
+    known = read(journal.folder)
+    if not _is_strangers(journal, known):
+        return False
+    for table in SPOKEN:
+        copy = f"CREATE TEMP TABLE {table} AS SELECT * FROM main.{table}"  # noqa: S608  # our names
+        connection.execute(copy)
+    row = (0, 0, "", None, None, "", "", ARRIVED, None, "{}", b"")
+    FOLDS[ARRIVED](connection, row)
+    return True
+
+
+def _here(folder: str, new: str) -> rules.Here:
+    return rules.Here(home_of(folder), opening.mark_of(folder), new)
 
 
 def lost(journal: Journal) -> tuple[str, ...]:
@@ -138,7 +181,9 @@ def acknowledge(journal: Journal, kind: str, author: Author) -> None:
             return
         tx.append(kind, {"lost": list(known.lost)}, author)
     with journal.writing():  # after it is recorded, and nobody else changes the file meanwhile
-        kept = Identity(known.name, known.home, was=known.was, original=known.original)
+        kept = Identity(
+            known.name, known.home, was=known.was, original=known.original, mark=known.mark
+        )
         _write(journal.folder, kept)
 
 

@@ -13,12 +13,33 @@ from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors import StandfastError
+from standfast.journal import opening
 
 if TYPE_CHECKING:
     from standfast.journal.store import Journal
 
 FOLDER = "standfast/journals"
 _LIMIT = 16 * 1024
+_OURS = "standfast"  # how the names of what we put there begin
+
+
+def register(state_home: str, name: str) -> None:
+    """Remember that a journal of this id is this user's; one that came from elsewhere is not."""
+    path = _registered(state_home, name)
+    try:
+        if not os.path.lexists(path):
+            _write(path, b"")
+    except (OSError, StandfastError):
+        return
+
+
+def is_registered(state_home: str, name: str) -> bool:
+    """Whether this user wrote in the journal of this id, or one of theirs was there before."""
+    return bool(name) and name.isalnum() and os.path.lexists(_registered(state_home, name))
+
+
+def _registered(state_home: str, name: str) -> str:
+    return os.path.join(state_home, FOLDER, "ids", name)
 
 
 def remember(state_home: str, journal: Journal) -> str:
@@ -27,9 +48,11 @@ def remember(state_home: str, journal: Journal) -> str:
     known = journal.identity
     if not known.name or known.home != home:
         return ""
+    if opening.is_at_home(journal.folder, opening.id_of(journal.folder)):
+        register(state_home, known.name)  # also where hooks alone have written so far
     path = _note_of(state_home, home)
-    told = _told(known.name, home)
     try:
+        told = _told(known.name, home)
         before = _read(path)
         if before != told:
             _write(path, told)
@@ -43,10 +66,10 @@ def missing(state_home: str, folder: str) -> str:
     home = os.path.dirname(folder)
     try:
         before = _read(_note_of(state_home, home)).split(b"\n")
+        is_same = before[1:2] == [_folder(home)]
     except (OSError, StandfastError):
         return ""
-    _, inode = disk.identity(home) or (0, 0)  # devices have other numbers after a reboot
-    if before[1:] == [] or before[1].rpartition(b" ")[2] != b"%d" % inode:
+    if not is_same:
         return ""  # of a folder that was here before this one
     name = before[0].removeprefix(b"journal ").decode("ascii", "replace")
     return (
@@ -60,10 +83,20 @@ def _note_of(state_home: str, home: str) -> str:
 
 
 def _told(name: str, home: str) -> bytes:
-    device, inode = disk.identity(home) or (0, 0)
-    return b"journal %b\nfolder %d %d\npath %b\n" % (
-        *(name.encode(), device, inode, os.fsencode(home)),
-    )
+    return b"journal %b\n%b\npath %b\n" % (name.encode(), _folder(home), os.fsencode(home))
+
+
+def _folder(home: str) -> bytes:
+    """Which folder this is. A new one may get the number of one that is gone, but is younger.
+
+    How old it is, its oldest entry tells: git writes some of them once. The device is left out,
+    since it has another number after a reboot.
+    """
+    _, inode = disk.identity(home) or (0, 0)
+    with os.scandir(home) as entries:
+        theirs = [each for each in entries if not each.name.startswith(_OURS)]
+        born = min((each.stat(follow_symlinks=False).st_mtime_ns for each in theirs), default=0)
+    return b"folder %d %d" % (inode, born)
 
 
 def _read(path: str) -> bytes:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from standfast.waiting import Wait
 
+TURNSTILE = "turnstile.lock"  # who has it is the next to write
+
 _WORTH_TELLING_S = 0.5  # who waits less is a hook: nobody reads it, and asking is dear
 _NO_LOCKS_HERE = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL}
 

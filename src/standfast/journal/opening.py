@@ -15,6 +15,7 @@ from standfast.errors import (
 )
 from standfast.journal import damage, database, schema
 from standfast.journal.heads import LAST
+from standfast.journal.locks import TURNSTILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,21 @@ def id_of(folder: str) -> bytes:
 
 def is_at_home(folder: str, known: bytes) -> bool:
     """Whether the id file says that this is its home; an odd path, spelled otherwise, is not."""
-    return b"\nhome %b\n" % os.fsencode(os.path.dirname(folder)) in known
+    home = os.fsencode(os.path.dirname(folder))
+    return b"\nhome %b\nfolder %b\n" % (home, mark_of(folder).encode()) in known
+
+
+def mark_of(folder: str) -> str:
+    """What no tar brings along: the number of the home, and since when there is a lock in it.
+
+    Numbers are used again. Nothing is ever written into that lock, and nobody can set when it
+    was made; whoever changes its rights makes the folder another, which costs one look.
+    """
+    try:
+        home, lock = os.stat(os.path.dirname(folder)), os.stat(os.path.join(folder, TURNSTILE))
+    except OSError:
+        return ""
+    return f"{home.st_ino} {lock.st_ctime_ns}"
 
 
 def open_or_create(path: str, *, checkpoint: bool) -> apsw.Connection:

@@ -47,11 +47,13 @@ if TYPE_CHECKING:
     Whose = Mapping[Path, Author]
     Ask = Callable[[str, tuple[str | int, ...]], list[tuple[Any, ...]]]
 
-# Decided before there was a document, or where it cannot be told which one is meant.
+# Decided before there was a document, or where it cannot be told which one is meant; what agents
+# of ours said stays apart.
 _UNOWNED = """
     SELECT id FROM decisions WHERE actor <> 'repository' AND id NOT IN (
       SELECT each.value FROM cells, json_each(cells.value, '$.decided') AS each
       WHERE cells.key >= 'resumption:' AND cells.key < 'resumption;')
+    AND NOT EXISTS (SELECT 1 FROM cells WHERE key = 'apart:' || decisions.id)
     ORDER BY number"""
 _ALL = "SELECT key, value, at, seq FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"
 _NAMED = f"{_ALL} AND (key = ? OR value ->> 'file' = ?) ORDER BY seq DESC"

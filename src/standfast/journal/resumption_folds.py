@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from standfast.errors import StandfastError
 from standfast.protocol.quality_gates import read_scores
 from standfast.protocol.resumption import Resumption, apply
-from standfast.protocol.resumption_labels import still
+from standfast.protocol.resumption_labels import labels, still
+from standfast.protocol.resumption_records import records
 from standfast.protocol.resumption_triggers import (
     Compaction,
     CompactionEvent,
@@ -140,6 +141,18 @@ def _changed(before: Document, payload: Mapping[str, Any], event: Row) -> Docume
         return None
     kept = still(before.foreign - {*payload.get("said", ())}, before.section, after.section)
     return after._replace(foreign=kept | {*payload.get("foreign", ())})
+
+
+def arrived(connection: apsw.Connection) -> None:
+    """Every field of every document is the repository's: they came along with it."""
+    rows = connection.execute(
+        "SELECT key, value, at, seq FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"
+    ).fetchall()
+    for key, value, at, seq in rows:
+        document = read(key, value, at, seq)  # type: ignore[arg-type]  # as the table's types are
+        foreign = labels(path for path, _ in records(document.section))
+        found = document._replace(foreign=frozenset(foreign))
+        connection.execute("UPDATE cells SET value = ? WHERE key = ?", (cell_of(found), key))
 
 
 def _name(payload: Mapping[str, Any]) -> str:

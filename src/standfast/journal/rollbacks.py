@@ -33,9 +33,9 @@ class Told(NamedTuple):
     is_done: bool = False
 
     @property
-    def backup(self) -> str:
-        """The newest of its refs."""
-        return self.backups[-1]
+    def backup(self) -> str | None:
+        """The newest of its refs; None where the target has all that was there."""
+        return self.backups[-1] if self.backups else None
 
 
 def tell(tx: Writing, told: Told, author: Author) -> None:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast.errors import NothingFound
 from standfast.journal import lane_steps, reading
-from standfast.journal.author import Author
 from standfast.protocol.schedule import Graph, State, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from standfast.journal.author import Author
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
     from standfast.protocol.lane_spec import Spec
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 PLANNED, TOLD = "run.planned", "run.told"
 GOING, STOPPED, DONE, FORGOTTEN = "going", "stopped", "done", "forgotten"
 # What its lanes came to in a call, where no step of theirs may say so: the facts of its last word.
-WHYS = {State.NEEDS: "needs", State.PARKED: "parked", State.FAILED: "failed"}
+WHYS = {State.NEEDS: "needs", State.PARKED: "parked", State.FAILED: "failed",
+        State.ENDED: "ended"}  # fmt: skip
 ANY = "SELECT 1 FROM cells WHERE key >= 'run:' AND key < 'run;' LIMIT 1"
 
 
@@ -74,18 +75,14 @@ def plan(tx: Writing, run: Run, specs: Iterable[Spec], author: Author) -> None:
     lane_steps.refuse_done(tx, run.run_id)
     told = run._asdict()
     del told["at"]
-    tx.append(PLANNED, told, _of(author, run.run_id))
+    tx.append(PLANNED, told, author.in_run(run.run_id))
     for spec in specs:
         lane_steps.specify(tx, spec, author)
 
 
 def tell(tx: Writing, run_id: str, state: str, author: Author, **facts: object) -> None:
     """Record how a run stands."""
-    tx.append(TOLD, {"run_id": run_id, "state": state, "facts": facts}, _of(author, run_id))
-
-
-def _of(author: Author, run_id: str) -> Author:
-    return Author(author.actor, run=run_id, session=author.session, subdir=author.subdir)
+    tx.append(TOLD, {"run_id": run_id, "state": state, "facts": facts}, author.in_run(run_id))
 
 
 def find(journal: Journal, run_id: str) -> Run | None:

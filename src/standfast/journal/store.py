@@ -51,8 +51,10 @@ class Journal:
         lock_timeout_s: float | None = 10.0,
         checkpoint: bool = True,
         known: bytes = b"",
+        state_home: str = "",
     ) -> None:
         self.folder = folder
+        self.state_home = state_home  # where this user's journals are known; else it is believed
         self.path = os.path.join(folder, FILE)
         self.lock_timeout_s = lock_timeout_s
         self._checkpoint = checkpoint
@@ -64,6 +66,7 @@ class Journal:
         self._unmirrored = 0
         self._known = known  # the line of its id, once it has one
         self._is_at_home = False
+        self._is_shadowed = False  # read as a stranger's: nothing may be written through that
         self._identity: Identity | None = None
         self._names: set[tuple[str | None, ...]] = set()  # those that were checked before
 
@@ -90,7 +93,26 @@ class Journal:
                 self.leave()
             self._connection, self._file = found, file
             self._know(said)
+            if self.state_home and not opening.is_at_home(self.folder, said):
+                self._shadow(found)
         return self._connection
+
+    def _shadow(self, connection: apsw.Connection) -> None:
+        """A stranger's journal is read as one, before anybody wrote here."""
+        from standfast.journal import identity
+
+        try:
+            self._is_shadowed = identity.read_as_strangers(self, connection)
+        except apsw.Error as error:
+            self.abandon()
+            raise database.translate(error, self.path) from error
+
+    def as_it_stands(self) -> apsw.Connection:
+        """The database for whoever checks it, whosever it is."""
+        self.state_home = ""
+        if self._is_shadowed:
+            self.abandon()
+        return self.connection
 
     def _is_in_place(self) -> bool:
         """Whether the open file is still the journal: a repair puts another in its place."""
@@ -141,7 +163,8 @@ class Journal:
 
     def another(self) -> Journal:
         """The same journal for another thread: it will not take one that came since for it."""
-        return Journal(self.folder, lock_timeout_s=self.lock_timeout_s, known=self._known)
+        return Journal(self.folder, lock_timeout_s=self.lock_timeout_s, known=self._known,
+                       state_home=self.state_home)  # fmt: skip
 
     def make(self) -> None:
         """Have it stand, with an id; nothing is recorded but what was lost before it."""
@@ -173,6 +196,8 @@ class Journal:
         """Become the one writer; `leave` must follow."""
         turnstile = self._turnstile or self._open_turnstile()
         turnstile.enter(self.lock_timeout_s)
+        if self._is_shadowed:
+            self.abandon()
         if self._connection is not None:
             # A repair holds the same lock for longer than this: it cannot have been in between.
             if clock.monotonic_ns() - self._left < _MOMENT_NS or self._is_in_place():
@@ -271,7 +296,7 @@ class Journal:
     def abandon(self) -> None:
         """Throw the connection away; the next use opens and reads anew."""
         connection, self._connection = self._connection, None
-        self._is_at_home = False
+        self._is_at_home = self._is_shadowed = False
         self.forget()
         if connection is not None:
             connection.close(True)  # noqa: FBT003  # apsw: close even where it reports errors

@@ -183,7 +183,8 @@ def _record(tx: Writing, stray: Stray, origin: str) -> None:
     if stray.kind == "decision.noted":  # its id could not be given out at the time
         text = payload.get("text")
         words = text if isinstance(text, str) else ""
-        decisions.note(tx, words, stray.author, origin=origin, at=stray.at)
+        is_apart = payload.get(decisions.APART) is True
+        decisions.note(tx, words, stray.author, origin=origin, at=stray.at, is_apart=is_apart)
     else:
         tx.append(stray.kind, payload, stray.author, origin=origin, at=stray.at)
 

@@ -12,7 +12,7 @@ import sys
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 
 from standfast.clock import pause
-from standfast.journal.locks import open_lock, refuse_lockless, take, take_within
+from standfast.journal.locks import TURNSTILE, open_lock, refuse_lockless, take, take_within
 
 _TRIES, _TRY_AGAIN_S = 20, 0.001
 
@@ -23,7 +23,7 @@ class Turnstile:
     __slots__ = ("_next", "_next_path", "_writer", "_writer_path")
 
     def __init__(self, folder: str) -> None:
-        self._next_path = os.path.join(folder, "turnstile.lock")
+        self._next_path = os.path.join(folder, TURNSTILE)
         self._writer_path = os.path.join(folder, "writer.lock")
         self._next = open_lock(self._next_path)
         self._writer = open_lock(self._writer_path)

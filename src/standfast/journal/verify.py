@@ -43,7 +43,7 @@ class Report:
 def verify(journal: Journal) -> Report:
     """Check the whole journal against itself and its mirror."""
     try:
-        report = check(journal.connection, journal.folder, journal.path)
+        report = check(journal.as_it_stands(), journal.folder, journal.path)
     except JournalDamaged as error:
         report = Report(problems=[error.problem])
     report.problems += [

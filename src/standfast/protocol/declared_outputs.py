@@ -1,13 +1,13 @@
 """The files that a prompt tells its agent to leave behind, as the prompt names them. Hook path.
 
-Only a prompt that asks for the sentinel declares any. Our own paragraph is plain; everything else
+Only a prompt that orders the sentinel declares any. Our own paragraph is plain; everything else
 is read as a person reads it (`prompt_lines`, `prompt_tokens`, `output_phrases`), and of several
 ways to read it the one that holds nobody back.
 """
 
 from __future__ import annotations
 
-from standfast.protocol import output_phrases, outputs, prompt_lines
+from standfast.protocol import output_phrases, outputs, prompt_lines, sentinel_orders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,67 +16,61 @@ if TYPE_CHECKING:
     from standfast.protocol.prompt_tokens import Token
 
 MOST = 200  # paths of one prompt that are judged
-_WHOLE = 256 * 1024  # characters of a prompt: more than any model is told at once
+_WHOLE = 2 * 1024 * 1024  # characters of a prompt: more than any model is told at once
 _LONGEST = 4096
 _FAR = 2_000  # words of one line
-_ADDS = frozenset({"add", "append", "include", "use", "put", "end"})
-_NO = frozenset({"not", "don't", "never", "no", "without"})
-_BESIDE = frozenset({"after", "before", "behind", "below", "past", "following", "until", "unless"})
 _INSIDE = frozenset({"in", "inside", "into", "under", "within"})
 _FOLDERS = frozenset({"folder", "directory", "dir", "location", "place"})
 _ROOTS = frozenset({"root", "repo", "repository", "project", "current", "working", "top"})
+_REPLIES = (
+    *("in chat", "reply only", "only reply", "reply instead", "as your reply", "in your reply"),
+    *("edit nothing", "write nothing", "change nothing", "answer here", "reply here", "answer in"),
+    *("transcript", "reply yes", "yes or no", "yes/no"),
+)
 _SESSION = ("session dir", "session folder", "session_dir", "session-dir")
 
 
 def declared(text: str) -> list[str]:
     """Every file once: absolute, below `~`, below some folder, or a bare name."""
-    if not _asks_for_the_sentinel(text):
+    if outputs.SENTINEL not in text or len(text) > _WHOLE:
         return []
-    ours = outputs.paragraphs(text)
+    lines = list(prompt_lines.spoken(text))
+    said = "".join(f"{each.said}\n" for each in lines)
+    order = sentinel_orders.strongest(said)
+    if not order:
+        return []
+    ours = outputs.paragraphs(said)
     if ours:
         return [each for each in ours if each.endswith(".md") and _is_path(each)]
-    if len(text) > _WHOLE:
-        return []
-    sure: list[str] = []
-    perhaps: list[str] = []
+    found = _judged(said, [each.words for each in lines if each.words])
+    is_told = order == sentinel_orders.STRONG and not _wants_a_reply(said)
+    labelled = found[output_phrases.LABELLED] if is_told else []
+    perhaps = found[output_phrases.PERHAPS]
+    return found[output_phrases.SURELY] or labelled or (perhaps if len(perhaps) == 1 else [])
+
+
+def _judged(text: str, lines: Sequence[Sequence[Token]]) -> dict[int, list[str]]:
+    """The paths that are meant, by how sure that is."""
+    found: dict[int, dict[str, None]] = {each: {} for each in output_phrases.VERDICTS}
     seen = 0
-    for line in prompt_lines.addressed(text):
+    for line in lines:
         verdicts: list[int] = []
         for at, token in enumerate(line[:_FAR]):
             verdict = output_phrases.judge(line, at, verdicts) if token.path else output_phrases.NO
             verdicts.append(verdict)
             path = _whole(text, line, at) if verdict else ""
             if path and _is_path(path):
-                (sure if verdict == output_phrases.SURELY else perhaps).append(path)
+                found[verdict][path] = None
             seen += bool(token.path)
         if seen >= MOST:
             break
-    found = list(dict.fromkeys(sure or perhaps))
-    return found if sure or len(found) == 1 else []
+    return {verdict: list(paths) for verdict, paths in found.items()}
 
 
-def _asks_for_the_sentinel(text: str) -> bool:
-    """Whether it is named at all other than to be left away."""
-    return any(
-        not _is_unwanted(before[-200:], behind[:200])
-        for before, behind in _around(text, outputs.SENTINEL)
-    )
-
-
-def _around(text: str, mark: str) -> list[tuple[str, str]]:
-    parts = text.split(mark)
-    return [(parts[at], parts[at + 1]) for at in range(min(len(parts) - 1, MOST))]
-
-
-def _is_unwanted(before: str, behind: str) -> bool:
-    """`Do not add the … line`; not `do not add anything after …`."""
-    words = [word.strip("`*,:\"'").lower() for word in before.replace("\u2019", "'").split()]
-    near = words[-8:]
-    verbs = [at for at, word in enumerate(near) if word in _ADDS]
-    if not verbs or _NO.isdisjoint(near[: verbs[-1]][-2:]):
-        return False
-    rest = {word.strip("`*.,").lower() for word in behind.split(".", maxsplit=1)[0].split()}
-    return _BESIDE.isdisjoint({*near[verbs[-1] :], *rest})
+def _wants_a_reply(text: str) -> bool:
+    """Who is to answer in words alone was given a file to read, whatever its label says."""
+    said = text.lower()
+    return any(each in said for each in _REPLIES)
 
 
 def _whole(text: str, line: Sequence[Token], at: int) -> str:

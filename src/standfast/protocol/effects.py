@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import BadName
+from standfast.protocol import ids
 from standfast.protocol.text import one_line
 
 if TYPE_CHECKING:
@@ -19,6 +20,16 @@ if TYPE_CHECKING:
 
 LONGEST_KEY = 400
 _ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:#@+")
+
+
+def run_of(name: str) -> str | None:
+    """The run that an effect belongs to, as its key says: lane/RUN/PHASE/LANE/STEP/NUMBER."""
+    what, _, rest = name.partition("/")
+    run, _, step = rest.partition("/")
+    try:
+        return ids.run_id(run) if what == "lane" and step else None
+    except BadName:
+        return None
 
 
 class Seen(NamedTuple):

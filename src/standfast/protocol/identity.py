@@ -29,7 +29,7 @@ class Original:
 class Identity:
     """A journal as its id file tells of it; without a name the next one is not made yet."""
 
-    __slots__ = ("home", "lost", "name", "original", "was")
+    __slots__ = ("home", "lost", "mark", "name", "original", "was")
 
     def __init__(
         self,
@@ -39,9 +39,11 @@ class Identity:
         was: Iterable[str] = (),
         lost: Iterable[str] = (),
         original: Original | None = None,
+        mark: str = "",
     ) -> None:
         self.name = name
         self.home = home  # the git directory, or the journal's own folder where there is none
+        self.mark = mark  # by which the very folder is known: one that was unpacked has another
         self.was = tuple(was)  # homes before
         self.lost = tuple(lost)  # journals that were here and are gone, until a person says so
         self.original = original
@@ -59,12 +61,14 @@ def read(data: bytes) -> Identity:
         name = "" if lost else UNKNOWN
     home = found.get("home", [""])[-1]
     original = _original(found.get("copy", [""])[-1])
-    return Identity(name, home, was=found.get("was", ()), lost=lost, original=original)
+    mark = found.get("folder", [""])[-1]
+    return Identity(name, home, was=found.get("was", ()), lost=lost, original=original, mark=mark)
 
 
 def write(identity: Identity) -> bytes:
     """The same as bytes: a word and what it says on each line."""
     lines = [f"journal {identity.name}", f"home {_escaped(identity.home)}"] if identity.name else []
+    lines += [f"folder {identity.mark}"] if identity.name and identity.mark else []
     lines += [f"was {_escaped(path)}" for path in identity.was]
     lines += [f"lost {name}" for name in identity.lost]
     if (copied := identity.original) is not None:
@@ -75,9 +79,12 @@ def write(identity: Identity) -> bytes:
 def _original(said: str) -> Original | None:
     through, _, rest = said.partition(" ")
     name, _, path = rest.partition(" ")
-    if not (through.isascii() and through.isdigit() and len(through) < 20 and _is_name(name)):  # noqa: PLR2004  # what SQLite can count
-        return None
-    return Original(name, path, int(through))
+    is_whole = _is_number(through) and _is_name(name)
+    return Original(name, path, int(through)) if is_whole else None
+
+
+def _is_number(said: str) -> bool:
+    return said.isascii() and said.isdigit() and len(said) < 20  # noqa: PLR2004  # what SQLite can count
 
 
 def _is_name(said: str) -> bool:
@@ -103,20 +110,31 @@ def gone(identity: Identity) -> Identity:
     return Identity(was=_homes(identity), lost=lost)
 
 
-def at_home(known: Identity | None, here: str, new: str, *, copied: int | None) -> Identity:
-    """The id of a journal that is here now: given, kept by one that moved, *new* for a copy.
+class Here:
+    """Where a journal is now: its home, the mark of the folder, and the id if it has none yet."""
+
+    __slots__ = ("home", "mark", "new")
+
+    def __init__(self, home: str, mark: str, new: str) -> None:
+        self.home = home
+        self.mark = mark
+        self.new = new
+
+
+def at_home(known: Identity | None, now: Here, *, copied: int | None) -> Identity:
+    """The id of a journal that is here now: given, kept by one that moved, new for a copy.
 
     *copied* is the last event of a copy, None where nobody else answers to the same id.
     """
-    if known is None:
-        return Identity(new, here)
-    was = [path for path in _homes(known) if path != here]
-    if not known.name or known.name == UNKNOWN:
-        return Identity(new, here, was=was, lost=known.lost)
-    if copied is None:
-        return Identity(known.name, here, was=was, lost=known.lost, original=known.original)
-    original = Original(known.name, known.home, copied)
-    return Identity(new, here, was=was, lost=known.lost, original=original)
+    name, was, lost, original = now.new, list[str](), tuple[str, ...](), None
+    if known is not None:
+        was, lost = [path for path in _homes(known) if path != now.home], known.lost
+        is_named = known.name not in {"", UNKNOWN}
+        if is_named and copied is None:
+            name, original = known.name, known.original
+        elif is_named and copied is not None:
+            original = Original(known.name, known.home, copied)
+    return Identity(name, now.home, was=was, lost=lost, original=original, mark=now.mark)
 
 
 def _homes(identity: Identity) -> list[str]:

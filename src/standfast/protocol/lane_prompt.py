@@ -39,8 +39,8 @@ def prompt(
 
 
 def _torn(ref: str, restored: Sequence[str], blank: Sequence[str]) -> str:
-    """What a power cut did to the files of the run before this one, name by name."""
-    parts = ["The power failed while an earlier run of this task was at work here."]
+    """What a power cut did to the files that somebody was at work on, name by name."""
+    parts = ["The power failed while an earlier run, or a command of this lane, was at work here."]
     if restored:
         told = "\n".join(f"- {printable(each)}" for each in restored)
         parts.append(

@@ -6,12 +6,14 @@ journal's sequence, never by a clock: tests count for the work that came before 
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import parking
 from standfast.protocol.lane_spec import NONE
+from standfast.protocol.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +28,7 @@ GOES_ON = (BEGUN, PARKED, ENDED)  # an agent that has a session goes on in it
 SETUP, TESTS, REBASE, MERGE, PR, RETIRE = "setup", "tests", "rebase", "merge", "pr", "retire"
 RETEST = "retest"  # of what will land, on a base that moved
 BASE, CONFIG = "base", "config"  # a person's word about the base; settings that lanes share
+FACES = "faces"  # what was left out of the lane's commits, because it speaks for nobody there
 RED, BLOCKED = "red", "blocked"  # a retest that is to be looked into; one that a person must
 MOVED = "moved"  # a merge whose base somebody moved meanwhile
 ONCE_MORE = "once_more"  # tests that are run on what was committed under the ones before
@@ -108,9 +111,12 @@ def _place(stage: str) -> int:
 
 
 def is_tested_at(lane: Standing, commit: str) -> bool:
-    """Whether the tests that passed were of this commit, or of what we made it from."""
+    """Whether the tests that passed were of this commit, or of what we made it from.
+
+    Where no tests were asked, the commit that was looked at instead.
+    """
     tested = lane.marks[cp.TESTED].record.get("head_sha")
-    if not lane.spec.test or tested in (None, commit):
+    if tested in (None, commit):
         return True
     moved = lane.steps.get(REBASE)
     return moved is not None and (moved.facts.get("to"), moved.facts.get("tested")) == (
@@ -160,6 +166,7 @@ def remark(lane: Standing) -> str:
         UNCHANGED if is_unchanged(lane) else "",
         flaky(lane),
         _changed(lane),
+        left_out_said(lane),
         f"its worktree stays, {stays}" if stays else "",
         outside_said(outside or ""),
     )
@@ -179,6 +186,23 @@ def _changed(lane: Standing) -> str:
         f"by these git ignores {ignored}" if ignored else "",
     )
     return "; ".join(filter(None, words))
+
+
+def left_out(lane: Standing) -> list[list[str]]:
+    """What was left out of its commits: path and digest each, none where it took the file away."""
+    said = lane.steps[FACES].facts.get("kept", "[]") if FACES in lane.steps else "[]"
+    return [[str(part) for part in each] for each in json.loads(said)]
+
+
+def left_out_said(lane: Standing) -> str:
+    """The same in words, the newest version of each file."""
+    newest = dict(left_out(lane))
+    named = [
+        f"{printable(path)} (see `standfast journal kept {digest[:12]}`)" if digest
+        else f"{printable(path)} (it took that away)"
+        for path, digest in newest.items()
+    ]  # fmt: skip
+    return f"left out is what it wrote into {', '.join(named)}" if named else ""
 
 
 def outside_said(names: str) -> str:
@@ -239,7 +263,7 @@ def _is_tested(lane: Standing) -> bool:
 
 
 def _is_work(step: str) -> bool:
-    return step not in (*_LEADS_TO, SETUP, BASE, CONFIG) and not step.startswith(_GATES)
+    return step not in (*_LEADS_TO, SETUP, BASE, CONFIG, FACES) and not step.startswith(_GATES)
 
 
 def _next_setup(lane: Standing, *, asked: bool) -> Next | None:

@@ -7,6 +7,7 @@ has to be there.
 
 from __future__ import annotations
 
+from standfast.protocol import output_conditions
 from standfast.protocol import phrase_words as words
 
 TYPE_CHECKING = False
@@ -25,6 +26,8 @@ def is_ours(phrase: Sequence[Token], at: int, link: int) -> bool:
     before, clause = _clause(phrase[:at])
     verb = phrase[at].word
     if not _is_open(phrase[:at]) or _is_by_others([each.word for each in phrase[:at]]):
+        return False
+    if _is_forbidden(phrase[:at]) or output_conditions.depend(phrase[:at]):
         return False
     if _is_negated(clause) or (verb in words.GERUNDS and clause[-1:] != ["by"]):
         return False
@@ -50,9 +53,12 @@ def _is_open(phrase: Sequence[Token]) -> bool:
     """Whether what stands before a colon leaves the order to the agent: `Lead: write` does not."""
     at = max((at for at, each in enumerate(phrase) if each.colon), default=-1)
     said = {each.word for each in phrase[: at + 1]}
+    if "|" in said:
+        return False  # a cell of a table tells what somebody does
     said = {word for word in said if any(map(str.isalpha, word))}
+    theirs = words.LEADERS | words.NOT_OURS | words.THEIRS
     return not said or (
-        not said.isdisjoint(words.OPENS) and said.isdisjoint(words.LEADERS | words.NOT_OURS)
+        not said.isdisjoint(words.OPENS - words.ARTICLES) and said.isdisjoint(theirs)
     )
 
 
@@ -74,6 +80,19 @@ def _is_negated(clause: Sequence[str]) -> bool:
     return False
 
 
+def _is_forbidden(phrase: Sequence[Token]) -> bool:
+    """A no that reaches the verb: over an aside in commas, and over every `or`."""
+    for at, each in enumerate(phrase):
+        rest = [later.word for later in phrase[at + 1 :]]
+        if each.word not in words.FORBIDS or not words.BUT.isdisjoint(rest):
+            continue
+        is_list = not {"or", "nor"}.isdisjoint(rest[-2:])
+        is_aside = each.comma or rest[:1] == [""] or not words.ASIDES.isdisjoint(rest[:1])
+        if is_list or (is_aside and words.YET.isdisjoint(rest[:1])):
+            return True
+    return False
+
+
 def _is_about_outputs(clause: Sequence[str], verb: str) -> bool:
     """`All findings go`, `your report must be written`: of outputs, and as an order."""
     known = words.OUTPUTS | words.FILLERS | words.ARTICLES | words.MUST_BE | {"all", "be", "make"}
@@ -87,9 +106,12 @@ def _is_order(clause: Sequence[str]) -> bool:
     if clause[-1:] == ["or"] or words.POLITE.issuperset(clause):
         return True
     if not words.YOU.isdisjoint(clause):
+        said = clause[max(at for at, word in enumerate(clause) if word in words.YOU) + 1 :]
+        if not words.BETWEEN_YOU.issuperset(said):
+            return False
         return words.MAYBE.isdisjoint(clause) or clause[-2:] == ["need", "to"]
     if any(tuple(clause[-len(end) :]) == end for end in words.TOLD):
         return True
     first, second, third = [*clause, "", "", ""][:3]
-    is_agent = first in words.EACH and second in words.AGENT
+    is_agent = first in words.THIS and second in words.AGENT
     return is_agent and third in words.MUST and third == clause[-1]

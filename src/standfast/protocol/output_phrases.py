@@ -8,7 +8,7 @@ nothing.
 
 from __future__ import annotations
 
-from standfast.protocol import output_clauses
+from standfast.protocol import output_clauses, output_conditions
 from standfast.protocol import phrase_words as words
 
 TYPE_CHECKING = False
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from standfast.protocol.prompt_tokens import Token
 
-NO, PERHAPS, SURELY = 0, 1, 2
+NO, PERHAPS, LABELLED, SURELY = 0, 1, 2, 3
+VERDICTS = (PERHAPS, LABELLED, SURELY)
 _FAR = 60  # words: no sentence that a person follows is longer
 _NEAR = 6
 
@@ -55,30 +56,16 @@ def _is_doubtful(path: Token, said: Sequence[str], behind: Sequence[Token]) -> b
         or bool(behind and behind[-1].asks)
         or not words.DOUBTS.isdisjoint(said)
         or _has_condition(said)
-        or _depends(near, has_comma=path.comma)
+        or near[:1] in ([word] for word in words.OLD)
+        or output_conditions.depends_behind(behind)
         or (near[:1] == ["or"] and any(each.path for each in behind[1:3]))
         or "by" in near[:2]
     )
 
 
 def _has_condition(said: Sequence[str]) -> bool:
-    """`If …`, `when …`; not `even if …`, and not `when you are done`."""
-    for at, word in enumerate(said):
-        if word == "if" and said[max(at - 1, 0)] != "even":
-            return True
-        if word == "when" and not words.FINISHED.intersection(said[at + 1 : at + 2]):
-            return True
-        if word == "when" and words.OUTPUTS.intersection(said[at + 1 : at + 4]):
-            return True
-    return False
-
-
-def _depends(near: Sequence[str], *, has_comma: bool) -> bool:
-    """`… x.md if needed`, `when asked`; not `when you are done`."""
-    if near[:1] in (["if"], ["unless"]) or (has_comma and near[1:2] == ["if"]):
-        return True
-    is_when = near[:1] == ["when"] and len(near) > 1
-    return is_when and (near[1] not in words.FINISHED or not words.NEEDED.isdisjoint(near[:4]))
+    """`If …`, wherever it stands; not `even if …`."""
+    return any(word == "if" and said[max(at - 1, 0)] != "even" for at, word in enumerate(said))
 
 
 def _exists_at_last(behind: Sequence[str]) -> bool:
@@ -89,7 +76,9 @@ def _exists_at_last(behind: Sequence[str]) -> bool:
 def _by_label(phrase: Sequence[Token], behind: Sequence[Token]) -> int | None:
     """A label such as `Output file:`; None where it is no label but a sentence."""
     label: list[str] = []
+    is_within = False
     for each in reversed(phrase[:-1]):
+        is_within = each.colon and not each.comma
         if each.path or each.comma or each.colon:
             break
         label.insert(0, each.word)
@@ -97,12 +86,19 @@ def _by_label(phrase: Sequence[Token], behind: Sequence[Token]) -> int | None:
     parts = {part for word in label for part in word.replace("-", "_").split("_")}
     if not words.TO.isdisjoint(label) or len(label) > _NEAR or words.OUTPUTS.isdisjoint(parts):
         return None
+    if is_within and _is_somebodys(phrase):
+        return NO
     near = {each.word for each in behind[:_NEAR]}
     if not words.NOT_OURS.isdisjoint(parts | near) or not words.NEVER.isdisjoint(parts):
         return NO
     is_ours = not (words.ALONE if len(label) == 1 else words.OURS).isdisjoint(parts)
     is_ours = is_ours and parts <= words.LABELS
-    return SURELY if is_ours and ("of" not in label or "your" in label) else NO
+    return LABELLED if is_ours and ("of" not in label or "your" in label) else NO
+
+
+def _is_somebodys(phrase: Sequence[Token]) -> bool:
+    """`Previously: Output: …`."""
+    return not words.THEIRS.isdisjoint(each.word for each in phrase)
 
 
 def _by_link(phrase: Sequence[Token], behind: Sequence[Token], before: Sequence[int]) -> int:
@@ -116,6 +112,8 @@ def _by_link(phrase: Sequence[Token], behind: Sequence[Token], before: Sequence[
     link = phrase[at]
     if link.path or link.word in words.AND:
         return _by_list(phrase, at, before)
+    if link.word in words.WITHIN and not has_colon and not _is_put_there(phrase, at, behind):
+        return NO
     if has_colon or (link.word in words.TO and _is_way(phrase, at)):
         return _by_verb(phrase, at - 1 if link.word in words.TO else at, at, has_colon=has_colon)
     return _by_noun(phrase, at, [each.word for each in behind])
@@ -162,6 +160,20 @@ def _is_way(phrase: Sequence[Token], at: int) -> bool:
     if before in words.BE_WRITTEN:
         return True
     return before not in words.IN_NO_FILE and not before.endswith("ed")
+
+
+def _is_put_there(phrase: Sequence[Token], link: int, behind: Sequence[Token]) -> bool:
+    """`Save your report in x.md`; what is `the findings in x.md` stands there already."""
+    at = link - 1
+    while at >= 0 and not _is_verb(phrase, at):
+        at -= 1
+    about = [each.word for each in phrase[at + 1 : link]]
+    about = about[:-2] if about[-2:] == ["to", "disk"] else about
+    goes_on = behind and not phrase[link].ends and behind[0].word in words.FOR_ELSEWHERE
+    if at < 0 or phrase[at].word in words.SAYS or goes_on:
+        return False
+    known = words.THERE | (words.THOSE if phrase[at].word in words.WRITES_ANEW else words.THERE)
+    return known.isdisjoint(about)
 
 
 def _by_verb(phrase: Sequence[Token], last: int, link: int, *, has_colon: bool = False) -> int:

@@ -73,10 +73,10 @@ def prompt(task: str, path: str) -> str:
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paths in every such paragraph of ours that a prompt carries."""
+    """The paths in every such paragraph of ours, where a line begins with it."""
     before, behind = paragraph("\n").split("\n\n")
-    found = [part.rpartition(before)[2] for part in text.split(f"\n{behind}")[:-1]]
-    return [path for path in dict.fromkeys(found) if path and "\n" not in path]
+    lines = (part.rpartition("\n")[2] for part in text.split(f"\n{behind}")[:-1])
+    return list(dict.fromkeys(each[len(before) :] for each in lines if each.startswith(before)))
 
 
 def remedy(path: str, why: str) -> str:

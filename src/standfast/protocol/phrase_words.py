@@ -9,7 +9,8 @@ def _words(text: str) -> frozenset[str]:
 
 # What is written.
 OUTPUTS = _words("""output outputs finding findings result results report analysis verdict review
-    answer summary assessment research conclusion conclusions deliverable everything""")
+    answer summary assessment research conclusion conclusions deliverable everything
+    view views opinion judgement judgment critique feedback questions""")
 ALL = _words("it them all what whatever yours everything anything this")
 ALONE = _words("output outputs deliverable findings result results")  # labels of one word
 OURS = _words("output outputs deliverable your write save")
@@ -34,14 +35,37 @@ OTHER_VERBS = _words("""
 """)
 NEVER = _words("""not don't dont never avoid without instead nor cannot can't mustn't shouldn't
     won't no neither refrain refuse decline forbidden prohibited nobody before than stop""")
+FORBIDS = _words("""not don't dont never avoid cannot can't mustn't shouldn't neither refrain""")
+ASIDES = _words("under in at on even for by ever please whatever - \u2013 —")
 YET = _words("forget fail until unless hesitate neglect just only skip")
 NOTHING = _words("nothing no not never none")
+# What begins a condition, a case or a time; and the agent's own end, which is none.
+CONDITIONS = _words("""if unless when whenever where wherever once after before until till while
+    should in on upon for per with without provided providing assuming supposing had were depending
+    whether given except besides""")
+CASES = _words("""case event cases failure failures error errors success condition conditions doubt
+    each every any time request demand provided assumption bug issue problem consent permission
+    approval agreement go-ahead""")
+ENDING = _words("""done finished finish finishing complete completed completing ready stop stopping
+    end ending return returning exit exiting through reading read reviewing reply replying answer
+    answering everything all""")
+BUT = _words("but instead")
+OLD = _words("was were is isn't has had would used")
+# What says that the words behind a colon are somebody else's, or no longer true; and what leads
+# to orders.
+THEIRS = _words("""told wrong bad don't dont previously previous old older formerly out anti
+    antipattern forbidden tell asks says said quote quoted quotation wrote prompt prompts
+    were was gave skip ignore deprecated dropped cancelled obsolete void superseded removed
+    audit compare translate judge discuss consider fix find bug""")
+# Behind these, a whole prompt follows, of which nobody knows where it ends.
+TOLD_AT_LENGTH = _words("told prompt prompts were was gave transcript wrote said says")
+LEADS_IN = _words("""do follow following include instruction rules rule steps tasks workflow work
+    process procedure protocol guidelines guideline constraints constraint requirements requirement
+    deliver deliverables deliverable job goal goals assignment mission checklist action actions must
+    todo persist saving write save brief your yours notes outputs""")
 DOUBTS = _words("""example e.g instance imagine optionally optional whether why asked would
     suppose says said tomorrow later yesterday given
     possible needed necessary approved approval""")
-IF = _words("if unless")
-NEEDED = _words("if unless asked needed necessary possible")
-FINISHED = _words("you your done finished finish complete completed ready everything all")
 
 # What may stand between the beginning of a clause and the verb that is said to the agent.
 POLITE = _words("""please pls always also now finally first next last lastly then so therefore thus
@@ -55,9 +79,10 @@ TOLD = (
     *(("not", "forget", "to"), ("don't", "forget", "to"), ("tool", "to"), ("by",)),
     *(("job", "is", "to"), ("task", "is", "to"), ("action", "is", "to"), ("step", "is", "to")),
 )
-AGENT = _words("agent subagent sub-agent reviewer researcher analyst expert")
-EACH = _words("the this each every")
+AGENT = _words("agent subagent sub-agent")
+THIS = _words("the this")
 MUST = _words("must shall should")
+BETWEEN_YOU = POLITE | MUST | _words("have need needs to will are required expected asked not do")
 MUST_BE = _words("must shall should to sure ensure")
 # What may stand before a colon and an order behind it; and what a label of the output is made of.
 OPENS = (
@@ -80,8 +105,16 @@ ABOUT = (
 ELSEWHERE = _words("how whether why agents lead they others")
 
 # What ties a path to its sentence.
-AND, OR = _words("and & plus + then but"), _words("or")
+AND = _words("and & plus + then but")
 TO = _words("to into in at as under")
+WITHIN = _words("in at under")
+# What is in a file, not into it.
+SAYS = _words("report output submit export emit deliver dump")
+THERE = _words("""of what that which to from about on is are missing wrong in as under heading
+    section table row""")
+WRITES_ANEW = _words("write writing record recording overwrite create")
+THOSE = _words("the these those all every any each everything")
+FOR_ELSEWHERE = _words("to into as on onto via using for from is in that which through against")
 ARTICLES = _words("the a an your its this that one complete full final whole entire own")
 FILLERS = _words("""the a an this that exact exactly file files path absolute relative following
     output new markdown named called own your session's session also both""")
@@ -93,3 +126,13 @@ TO_NO_FILE = _words("""according similar compared compares comparable relative r
 IN_NO_FILE = _words("found shown given seen is are such same like defined as")
 DASHES = frozenset({"-", "\u2013", "—"})
 AT_LAST = _words("finish finished done end stop return complete")
+
+# What tells that the closing line is only spoken of.
+SPOKEN_OF = _words("""whether why verify check checks does did do how who if skip ignore missing
+    lacks lack strip drop remove says said was were without added instead example find explain""")
+
+# In a heading: what follows is no more. In a line above a fence: what is in it is to be done.
+OVER = _words("previous old older earlier former history transcript told wrong bad")
+INSTRUCTING = _words("""follow this: include instructions output persist write save findings
+    deliverable result""")
+QUOTES = _words("prompt prompts wording following follows below between pasted sense")

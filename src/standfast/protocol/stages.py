@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import WrongUsage
 from standfast.protocol import ids, outputs
+from standfast.protocol.places import Faulty, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -90,7 +91,8 @@ def known(declared: Mapping[str, object] | None = None) -> dict[str, Stage]:
     """Every stage by name: ours, with what the project declares over them."""
     found = {stage.name: stage for stage in STAGES}
     for name, about in (declared or {}).items():
-        found[name] = _declare(name, about, found.get(name))
+        with within(name):
+            found[name] = _declare(name, about, found.get(name))
     return found
 
 
@@ -120,19 +122,23 @@ def _declare(name: str, about: object, before: Stage | None) -> Stage:
         raise ValueError(f"says of stage `{name}` no mapping with `outputs`")  # noqa: TRY004  # one kind of refusal
     unknown = set(about) - {"skill", "suffix", "outputs", "expects"}
     if unknown:
-        raise ValueError(f"says `{min(unknown)}` of stage `{name}`, which there is not")
+        wrong = min(unknown)
+        raise Faulty(f"says `{wrong}` of stage `{name}`, which there is not", (wrong,))
     base = before or Stage(name, name, {})
     expects = about.get("expects", base.expects)
-    if "expects" in about and expects not in {ALL, LAUNCHED}:
-        raise ValueError(f"says stage `{name}` expects neither `{ALL}` nor `{LAUNCHED}`")
-    made = base._replace(
-        skill=ids.name(about.get("skill", base.skill), what="skill"),
-        suffix=_suffix(name, about.get("suffix", base.suffix)),
-        tiers={**base.tiers, **_tiers(name, about.get("outputs", {}))},
-        expects=str(expects),
-    )
+    if "expects" in about and expects not in (ALL, LAUNCHED, PICKED):
+        what = f"says stage `{name}` expects none of {ALL}, {LAUNCHED}, {PICKED}"
+        raise Faulty(what, ("expects",))
+    with within("skill"):
+        skill = ids.name(about.get("skill", base.skill), what="skill")
+    with within("suffix"):
+        suffix = _suffix(name, about.get("suffix", base.suffix))
+    with within("outputs"):
+        tiers = {**base.tiers, **_tiers(name, about.get("outputs", {}))}
+    made = base._replace(skill=skill, suffix=suffix, tiers=tiers, expects=str(expects))
     for role in made.tiers:
-        made.output(role)
+        with within("outputs", role):
+            made.output(role)
     return made
 
 
@@ -146,7 +152,8 @@ def _tiers(name: str, value: object) -> dict[str, str]:
     if not isinstance(value, dict) or len(value) > _MOST_OUTPUTS:
         raise ValueError(f"names for stage `{name}` no mapping of roles to critical or soft")
     for role, tier in value.items():
-        ids.role(role)
-        if tier not in {CRITICAL, SOFT}:
-            raise ValueError(f"says {role} of stage `{name}` is neither critical nor soft")
+        with within(role):
+            ids.role(role)
+            if tier not in {CRITICAL, SOFT}:
+                raise ValueError(f"says {role} of stage `{name}` is neither critical nor soft")
     return {str(role): str(tier) for role, tier in value.items()}

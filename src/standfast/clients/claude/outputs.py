@@ -72,13 +72,16 @@ _LAUNCHED = """
 
 
 def named(call: Call) -> list[str]:
-    """Every output that the prompt for a subagent declares, by its one path.
+    """Every output of ours that the prompt for a subagent declares, by its one path.
 
-    The prompt is taken from the payload: what is recorded of it is cut.
+    The prompt is taken from the payload: what is recorded of it is cut. Where no file can be
+    written, a launch is spent on nothing and is not counted.
     """
     (prompt,) = call.payload.ask([_ASKED])
     found = _grounds(call).find(declared_outputs.declared(str(prompt or ""))[:MOST])
-    return [place.path for place in found]
+    return [
+        place.path for place in found if place.is_ours and output_places.takes_files(place.path)
+    ]
 
 
 def _grounds(call: Call) -> output_places.Grounds:
@@ -126,8 +129,8 @@ def _too_often(path: str, times: int) -> str:
     if fault is None:
         return f"Standfast: {shown} is complete, and this is its launch number {times}: read it.\n"
     return (
-        f"Standfast: this is launch number {times} of {outputs.wrong(shown, fault)}; an output has"
-        f" {outputs.LAUNCHES} launches. Launch it no more: tell the user, who may allow another"
+        f"Standfast: {outputs.wrong(shown, fault)}, and this is its launch {times}; an output has"
+        f" {outputs.LAUNCHES}. Launch it no more: tell the user, who may allow another launch"
         " (`standfast outputs grant`) or go on without it (`standfast outputs accept`).\n"
     )
 

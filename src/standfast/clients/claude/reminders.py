@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from standfast import disk
+from standfast import followed
 from standfast.errors import StandfastError
 from standfast.protocol import reinject
 from standfast.redact import might_hold_secret, redact
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 FILES = ("CLAUDE.md", ".claude/CLAUDE.md")
 RULES = ".claude/rules"
-_ANY = "any.md"  # a name in a folder that is to be opened
 
 _NAME = b"L2-REINJECT:"
 _HEAD = "Standing reminders of this repository:\n"
@@ -58,7 +57,7 @@ def look(root: str) -> tuple[list[Marker], list[tuple[str, bytes, list[Refused]]
     refused: list[tuple[str, bytes, list[Refused]]] = []
     for file in files(root):
         try:
-            data = disk.read_beneath(root, file, limit=_READ)
+            data = followed.read(root, file, limit=_READ)
         except FileNotFoundError:
             continue
         except (StandfastError, OSError) as error:
@@ -81,14 +80,15 @@ def _is_secret(marker: Marker) -> bool:
 
 
 def files(root: str) -> Iterator[str]:
-    """The rules files in the order of their names; those behind links are none."""
+    """The rules files in the order of their names, also those behind links that stay below."""
     yield from FILES
     folders, left = [RULES], _MOST_FILES
+    seen: set[tuple[int, int]] = set()
     for _ in range(_MOST_FOLDERS):
         if not folders:
             return
         folder = folders.pop(0)
-        for name, is_folder in _entries(root, folder):
+        for name, is_folder in _entries(root, folder, seen):
             if is_folder:
                 folders.append(f"{folder}/{name}")
             elif name.endswith(".md") and left:
@@ -96,17 +96,27 @@ def files(root: str) -> Iterator[str]:
                 yield f"{folder}/{name}"
 
 
-def _entries(root: str, folder: str) -> list[tuple[str, bool]]:
-    """What is in a folder below the root, and whether it is one itself; no link is followed."""
+def _entries(root: str, folder: str, seen: set[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """What is in a folder that was not *seen*, and whether that is one itself."""
     try:
-        fd = disk.open_folder_beneath(root, f"{folder}/{_ANY}")
+        fd = followed.open_folder(root, folder)
     except (StandfastError, OSError):
         return []
     try:
+        facts = os.fstat(fd)
+        if (facts.st_dev, facts.st_ino) in seen:
+            return []
+        seen.add((facts.st_dev, facts.st_ino))
         with os.scandir(fd) as found:
-            entries = [(each.name, each.is_dir(follow_symlinks=False)) for each in found]
+            entries = [(each.name, _is_folder(each)) for each in found]
     except OSError:
         return []
     finally:
         os.close(fd)
     return sorted(entry for entry in entries if entry[0].isprintable())
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """A link may be one: then its name is not that of a rules file, and opening it will tell."""
+    is_link = entry.is_symlink() and not entry.name.endswith(".md")
+    return is_link or entry.is_dir(follow_symlinks=False)

@@ -36,7 +36,12 @@ _SHIM = """\
 #!/bin/sh
 # Made by `standfast context shim`: `./context` is `standfast context`.
 # Its repository is the one that it lies in: from elsewhere it acts there, not where you stand.
-home=$(cd "$(dirname "$0")" && pwd -P) || exit
+file=$0
+while [ -L "$file" ]; do
+  target=$(readlink "$file") || exit
+  case "$target" in /*) file=$target ;; *) file=$(dirname "$file")/$target ;; esac
+done
+home=$(cd "$(dirname "$file")" && pwd -P) || exit
 here=$(pwd -P)
 repository=$here
 until [ "$repository" = "$home" ] || [ "$repository" = / ] || [ -e "$repository/.git" ]; do

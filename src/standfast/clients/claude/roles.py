@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast import clock, config, disk
 from standfast.clients.claude.recording import MAIN
 from standfast.errors import BadName, StandfastError
-from standfast.files import context_files, roles, states_env
+from standfast.files import context_files, role_places, roles, states_env
 from standfast.journal import lifecycles
 from standfast.protocol import ids
 from standfast.protocol.lifecycle import ACTIVE, COMPACTING, RECOVERING, SAVED, SAVING
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from standfast.clients.serve import Call
     from standfast.files.roles import Seen
-    from standfast.journal.lifecycles import Lifecycle
+    from standfast.journal.lifecycles import Here, Lifecycle
     from standfast.journal.store import Journal
     from standfast.journal.writing import Writing
 
@@ -79,7 +79,8 @@ def before_compaction(call: Call, tx: Writing) -> str:
 
 def _before(call: Call, seen: Seen, tx: Writing) -> str:
     author = call.author(MAIN)
-    now = lifecycles.find(tx.execute, seen.role)
+    here = role_places.here(tx.journal, call.place)
+    now = lifecycles.find(tx.execute, seen.role, here)
     if now is None and seen.data is None:
         return (
             f"Standfast: HIVEMIND_ROLE names {seen.role}, which has neither a context file nor a"
@@ -87,24 +88,24 @@ def _before(call: Call, seen: Seen, tx: Writing) -> str:
         )
     if not seen.passes:
         if now is not None and now.state in {SAVED, SAVING}:
-            lifecycles.move(tx, seen.role, ACTIVE, call.event, author)
+            lifecycles.move(tx, seen.role, ACTIVE, call.event, author, here)
         return (
             f"Standfast: the context of role {seen.role} is NOT saved: {_why(seen)}. Keep the"
             " role's goal, its finished and its open work in the summary.\n"
         )
-    _compact(now, seen, tx, call)
+    _compact(now, seen, tx, call, here)
     return (
         f"This agent has the role {seen.role}; its context is saved in {seen.file}, to be read"
         " after the compaction.\n"
     )
 
 
-def _compact(now: Lifecycle | None, seen: Seen, tx: Writing, call: Call) -> None:
+def _compact(now: Lifecycle | None, seen: Seen, tx: Writing, call: Call, here: Here) -> None:
     """By saving and saved to compacting; who is there already has a second hook, or tries again."""
     author = call.author(MAIN)
     if now is None:
-        lifecycles.begin(tx, seen.role, call.event, author)
-    lifecycles.walk(tx, seen.role, COMPACTING, call.event, author)
+        lifecycles.begin(tx, seen.role, call.event, author, here)
+    lifecycles.walk(tx, seen.role, COMPACTING, call.event, author, here)
 
 
 def _why(seen: Seen) -> str:
@@ -134,10 +135,11 @@ def after_compaction(call: Call, tx: Writing, brief: str, size: Callable[[str], 
 
 def _recover(call: Call, seen: Seen, tx: Writing) -> str | None:
     """Compacting becomes recovering; so does saved, where the hook before was not heard."""
-    now = lifecycles.find(tx.execute, seen.role)
+    here = role_places.here(tx.journal, call.place)
+    now = lifecycles.find(tx.execute, seen.role, here)
     if now is None or now.state not in {SAVED, COMPACTING}:
         return None if now is None else now.state
-    lifecycles.walk(tx, seen.role, RECOVERING, call.event, call.author(MAIN))
+    lifecycles.walk(tx, seen.role, RECOVERING, call.event, call.author(MAIN), here)
     return RECOVERING
 
 
@@ -149,9 +151,11 @@ def tidy(call: Call, journal: Journal) -> None:
     seen = found.seen
     if call.event == "PreCompact" and seen.passes and seen.data is not None:
         context_files.adopt(journal, seen.role, seen.data, call.author(MAIN))
-    if lifecycles.of(journal, seen.role) is not None:
-        root = states_env.home(journal, found.default, found.chosen)
+    here = role_places.here(journal, call.place)
+    if lifecycles.of(journal, seen.role, here) is not None:
+        own = states_env.default(journal, found.default, here)
+        root = states_env.home(journal, own, found.chosen, here)
         try:
-            states_env.keep(journal, seen.role, root)
+            states_env.keep(journal, seen.role, root, here)
         except OSError as error:
             raise disk.disk_error(error, root) from error

@@ -67,7 +67,11 @@ class Context:
     @cached_property
     def journal(self) -> Journal:
         """The journal, opened when it is first asked something."""
-        return Journal(self.place.folder, lock_timeout_s=self.config.lock_timeout_s)
+        return Journal(
+            self.place.folder,
+            lock_timeout_s=self.config.lock_timeout_s,
+            state_home=xdg.state_home(self.environ),
+        )
 
     @cached_property
     def who(self) -> str:
@@ -258,10 +262,11 @@ class Context:
         """The files of roles, where there are any."""
         any_role = "SELECT 1 FROM cells WHERE key >= 'lifecycle:' AND key < 'lifecycle;' LIMIT 1"
         if self.journal.query(any_role):
-            from standfast.files import states_env
+            from standfast.files import role_places, states_env
 
-            root = self.config.config_path or self.config.config_home
-            kept = states_env.keep_all(self.journal, root)
+            here = role_places.here(self.journal, self.place)
+            own = states_env.default(self.journal, self.config.config_home, here)
+            kept = states_env.keep_all(self.journal, self.config.config_path or own, here)
             self.trouble += [each.refused for each in kept if each.refused is not None]
 
     def _mirror(self) -> None:

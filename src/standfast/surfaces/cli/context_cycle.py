@@ -60,10 +60,12 @@ def lifecycle_init(context: Context, arguments: argparse.Namespace) -> int:
     role = _role(context, arguments)
     if role is None:
         return told.refuse(context, None, [_NO_ROLE])
+    here = told.here(context)
+    _refuse_taken(context, role.name)
     context.may_write()
     with context.journal.writing() as tx:
-        began = lifecycles.begin(tx, role.name, arguments.action, context.author)
-    found = began or lifecycles.of(context.journal, role.name)
+        began = lifecycles.begin(tx, role.name, arguments.action, context.author, here)
+    found = began or lifecycles.of(context.journal, role.name, told.here(context))
     state = found.state if found else lifecycle.ACTIVE
     words = "begins" if began else "has a lifecycle already;"
     told.say(
@@ -73,6 +75,14 @@ def lifecycle_init(context: Context, arguments: argparse.Namespace) -> int:
     )
     told.show_states(context, role.name)
     return 0
+
+
+def _refuse_taken(context: Context, role: str) -> None:
+    """Under a CONFIG_PATH that is set all worktrees share a folder: a role there is the first's."""
+    if context.config.config_path:
+        states_env.refuse_taken(
+            context.journal, role, context.config.config_path, told.here(context)
+        )
 
 
 def lifecycle_save(context: Context, arguments: argparse.Namespace) -> int:
@@ -103,7 +113,7 @@ save = lifecycle_save
 
 def _refuse_out_of_cycle(context: Context, role: str) -> None:
     """Before anything is looked at: whoever compacts or recovers has nothing to save yet."""
-    now = lifecycles.of(context.journal, role)
+    now = lifecycles.of(context.journal, role, told.here(context))
     if now is None or now.state in {lifecycle.ACTIVE, lifecycle.SAVING, lifecycle.SAVED}:
         return
     try:
@@ -115,23 +125,26 @@ def _refuse_out_of_cycle(context: Context, role: str) -> None:
 
 def _save(context: Context, seen: Seen, by: str) -> tuple[str, ...]:
     """Durable, kept, and only then called saved; a save that fails is recorded too."""
+    here = told.here(context)
+    if lifecycles.of(context.journal, seen.role, here) is None:
+        _refuse_taken(context, seen.role)
     context.may_write()
     author = context.author
     if seen.passes and seen.data is not None:
         roles.make_durable(context.place.root, seen)
         context_files.adopt(context.journal, seen.role, seen.data, author)
-    elif lifecycles.of(context.journal, seen.role) is None:
+    elif lifecycles.of(context.journal, seen.role, told.here(context)) is None:
         return ()
     with context.journal.writing() as tx:
-        lifecycles.begin(tx, seen.role, by, author)
-        return lifecycles.save(tx, seen.role, by, author, passes=seen.passes)
+        lifecycles.begin(tx, seen.role, by, author, here)
+        return lifecycles.save(tx, seen.role, by, author, here, passes=seen.passes)
 
 
 def lifecycle_status(context: Context, arguments: argparse.Namespace) -> int:
     """Where one role is, or every role."""
     names = [ids.role(name) for name in arguments.names]
     context.heal()  # an edit of a states file is a move
-    found = lifecycles.every(context.journal)
+    found = lifecycles.every(context.journal, told.here(context))
     if names:
         found = [each for each in found if each.role in names]
         unknown = [name for name in names if name not in {each.role for each in found}]
@@ -147,8 +160,10 @@ def lifecycle_status(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _status(context: Context, found: Lifecycle) -> dict[str, object]:
-    default = context.config.config_path or context.config.config_home
-    file = states_env.shown(context.journal, found, states_env.home(context.journal, default))
+    here, settings = told.here(context), context.config
+    own = states_env.default(context.journal, settings.config_home, here)
+    root = states_env.home(context.journal, settings.config_path or own, here=here)
+    file = states_env.shown(context.journal, found, root, here)
     return {
         **told.facts(found.role, found.state),
         "machine": found.machine,
@@ -162,7 +177,7 @@ def _status(context: Context, found: Lifecycle) -> dict[str, object]:
 
 def _file(facts: dict[str, object]) -> str:
     if facts["foreign_file"]:
-        return f"{facts['foreign_file']} (another repository's: set CONFIG_PATH)"
+        return f"{facts['foreign_file']} (another repository's or worktree's: set CONFIG_PATH)"
     return str(facts["file"] or "")
 
 
@@ -173,7 +188,7 @@ def lifecycle_pre_compact(context: Context, arguments: argparse.Namespace) -> in
         told.say(context, {"role": None, "skipped": True}, "HIVEMIND_ROLE is not set: skipped")
         return 0
     seen = _look(context, role.name)
-    now = lifecycles.of(context.journal, role.name)
+    now = lifecycles.of(context.journal, role.name, told.here(context))
     if not seen.passes:
         why = told.checked(context, seen, is_named=role.is_named)
         return told.refuse(context, role.name, why, seen)
@@ -182,7 +197,7 @@ def lifecycle_pre_compact(context: Context, arguments: argparse.Namespace) -> in
         return told.refuse(context, role.name, [words], seen)
     if now is None or now.state != lifecycle.SAVED:
         _save(context, seen, arguments.action)
-        now = lifecycles.of(context.journal, role.name)
+        now = lifecycles.of(context.journal, role.name, told.here(context))
     state = now.state if now else lifecycle.SAVED
     words = f"{role.name} is {state}: {seen.file} will do"
     told.say(
@@ -200,7 +215,7 @@ def lifecycle_recover(context: Context, arguments: argparse.Namespace) -> int:
     role = _role(context, arguments)
     if role is None:
         return told.refuse(context, None, [_NO_ROLE])
-    if lifecycles.of(context.journal, role.name) is None:
+    if lifecycles.of(context.journal, role.name, told.here(context)) is None:
         return told.refuse(context, role.name, [f"{role.name} has no lifecycle here"])
     way = _activate(context, role.name, arguments.action)
     words = f"{role.name} is active ({' → '.join(way)})" if way else f"{role.name} is active"
@@ -212,7 +227,7 @@ def lifecycle_recover(context: Context, arguments: argparse.Namespace) -> int:
 def _activate(context: Context, role: str, by: str) -> tuple[str, ...]:
     context.may_write()
     with context.journal.writing() as tx:
-        return lifecycles.walk(tx, role, lifecycle.ACTIVE, by, context.author)
+        return lifecycles.walk(tx, role, lifecycle.ACTIVE, by, context.author, told.here(context))
 
 
 # Recovering.
@@ -229,7 +244,7 @@ def recover(context: Context, arguments: argparse.Namespace) -> int:
         return told.refuse(context, role.name, why, seen)
     if seen.fault is not None:
         raise seen.fault
-    has_one = lifecycles.of(context.journal, role.name) is not None
+    has_one = lifecycles.of(context.journal, role.name, told.here(context)) is not None
     if not context.json:
         print("\n".join(_shown(seen)), flush=True)
     way = _activate(context, role.name, arguments.action) if has_one else ()

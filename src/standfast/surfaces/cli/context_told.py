@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from standfast.errors import StandfastError
-from standfast.files import states_env
+from standfast.files import role_places, states_env
 from standfast.journal import lifecycles
 from standfast.protocol import lifecycle
 from standfast.protocol.text import printable
@@ -15,9 +15,15 @@ from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     from standfast.files.roles import Seen
+    from standfast.journal.lifecycles import Here
     from standfast.surfaces.cli.context import Context
 
 _NUMBERS = {state: number for number, state in lifecycle.STATES.items()}
+
+
+def here(context: Context) -> Here:
+    """The checkout whose lifecycles are meant."""
+    return role_places.here(context.journal, context.place)
 
 
 def facts(role: str, state: str | None, **more: object) -> dict[str, object]:
@@ -46,7 +52,7 @@ def checked(context: Context, seen: Seen, *, is_named: bool = True) -> list[str]
 
 def stays(context: Context, seen: Seen) -> list[str]:
     """Where a role is that could not be saved, and what a valid file lacks for it."""
-    now = lifecycles.of(context.journal, seen.role)
+    now = lifecycles.of(context.journal, seen.role, here(context))
     words = f"{seen.role} is not saved"
     if seen.stops and not seen.errors:
         lines = ", ".join(str(each.line) for each in seen.stops)
@@ -76,8 +82,10 @@ def show_states(context: Context, role: str) -> None:
     """After the acknowledgement: the states file, and whatever else waits."""
     settings = context.config
     try:
-        root = states_env.home(context.journal, settings.config_home, settings.config_path)
-        outcome = states_env.keep(context.journal, role, root)
+        at = here(context)
+        own = states_env.default(context.journal, settings.config_home, at)
+        root = states_env.home(context.journal, own, settings.config_path, at)
+        outcome = states_env.keep(context.journal, role, root, at)
         if outcome is not None and outcome.refused is not None:
             context.trouble.append(outcome.refused)
     except StandfastError as error:

@@ -104,7 +104,7 @@ def _new_folder(root: str, name: str) -> str:
     """The next free number of today."""
     day = time.strftime("%y%m%d", time.localtime(clock.now_us() // clock.MICROSECONDS))
     folder = os.path.join(root, _PROJECTS)
-    disk.make_folder(folder)
+    disk.make_folders_beneath(root, f"{_PROJECTS}/x")
     taken = [entry.split("-") for entry in os.listdir(folder) if entry.startswith(f"{day}-")]
     first = max((int(parts[1]) for parts in taken if parts[1].isdecimal()), default=0) + 1
     for number in range(first, 100):

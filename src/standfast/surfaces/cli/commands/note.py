@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from standfast.effects import lineage
 from standfast.errors import JournalUnwritable, WrongUsage
 from standfast.journal import decisions, inbox
 from standfast.journal.author import Author
@@ -42,11 +43,12 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         session=context.config.session,
         subdir=context.place.subdir,
     )
+    is_apart = lineage.is_an_agents()
     try:
         context.may_write()
         context.take()
         with context.journal.writing() as tx:
-            decision = decisions.note(tx, text, author)
+            decision = decisions.note(tx, text, author, is_apart=is_apart)
             follow(tx, author, context.document(tx.execute))
             there = number_in_document(tx.execute, decision)
     except JournalUnwritable:
@@ -54,7 +56,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
             context.place.folder,
             context.config.temporaries,
             "decision.noted",
-            {"text": text},
+            {"text": text, **({decisions.APART: True} if is_apart else {})},
             author,
         )
         _say(
@@ -63,11 +65,12 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
             "Kept in the inbox: the next command that may write takes it in.",
         )
         return 0
+    apart = "; it stands in no resumption section: that is for who leads the work"
     also = "" if there == decision else f" ({decision} in the journal)"
     facts: dict[str, object] = {"id": there, "text": text}
     if also:
         facts["journal_id"] = decision
-    _say(context, facts, f"Recorded {there}{also}")
+    _say(context, facts, f"Recorded {there}{also}{apart if is_apart else ''}")
     context.heal(writes=True)  # after the acknowledgement: it undoes nothing
     troubles.tell(context)
     return 0

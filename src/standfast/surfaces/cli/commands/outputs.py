@@ -115,6 +115,7 @@ def _launched(context: Context, arguments: argparse.Namespace) -> int:
     """Count a launch that no hook sees, before it is made."""
     wanted = shown.wanted(context, arguments)
     roles = _roles(wanted, [*arguments.roles, *arguments.launched])
+    _refuse_unknown(wanted, _every(context, wanted), roles)
     context.may_write()
     files.refuse_unwritable(wanted.folder)
     counted = launching.count(context.journal, wanted, roles, shown.author(context))
@@ -159,16 +160,24 @@ def _say(context: Context, arguments: argparse.Namespace, what: str) -> int:
 
 def _refuse_needless(context: Context, wanted: Wanted, roles: list[str]) -> None:
     """A slip of the pen would be believed, and a failure to come be let off beforehand."""
-    every = files.expected(context.journal, wanted._replace(only=()))
+    every = _every(context, wanted)
+    _refuse_unknown(wanted, every, roles)
+    valid = [output.name for output in every if output.is_valid and output.role in roles]
+    if valid:
+        raise WrongUsage(f"{', '.join(valid)} is valid: there is nothing to say")
+
+
+def _every(context: Context, wanted: Wanted) -> list[Output]:
+    return files.expected(context.journal, wanted._replace(only=()))
+
+
+def _refuse_unknown(wanted: Wanted, every: list[Output], roles: list[str]) -> None:
     known = {*wanted.stage.tiers, *(output.role for output in every)}
     for role in roles:
         if role not in known:
             names = ", ".join(sorted(known)) or "none"
             problem = f"stage `{wanted.stage.name}` has no output of a role `{role}`"
             raise WrongUsage(problem, remedy=f"There are {names}.")
-    valid = [output.name for output in every if output.is_valid and output.role in roles]
-    if valid:
-        raise WrongUsage(f"{', '.join(valid)} is valid: there is nothing to say")
 
 
 _ACTIONS = {
