@@ -10,7 +10,7 @@ from pathlib import Path
 
 from standfast import clock, process
 from standfast.effects import door
-from standfast.effects.folder import STARTED, TREE, Folder, Order
+from standfast.effects.folder import STARTED, Folder, Order
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
 from standfast.protocol.effects import Ended
@@ -110,4 +110,4 @@ def cut_short(desk: Desk, name: str = "a") -> None:
     caller.kill()
     caller.communicate()
     kill_all(members)
-    until(lambda: not desk.folder(name).is_held(TREE))
+    until(lambda: not desk.folder(name).is_alive())  # as the product sees it: locks and marks

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from conftest import Cli
 from effect_desk import until
 from hook_calls import Hooks, put_launcher
 from run_worlds import night
-from standfast.journal import identity
+from standfast import disk
+from standfast.journal import identity, known_places
 from standfast.journal.store import Journal
 
 TWO = "run: two\nlanes:\n  a: Do it.\n  b:\n    after: a\n    task: B.\n"
@@ -146,7 +148,8 @@ def test_old_journal_is_given_an_id_by_the_first_command_that_writes(cli: Cli, r
     assert cli("journal", "verify", cwd=repo).returncode == 0
     assert cli("note", "second", cwd=repo).stderr == ""
     assert len(name_of(repo)) == 20
-    assert [kind for kind, _ in events(repo)] == ["decision.noted", "decision.noted"]
+    kinds = [kind for kind, _ in events(repo)]
+    assert kinds == ["decision.noted", "journal.arrived", "decision.noted"]  # nobody knows whose
 
 
 def test_clone_has_no_id(cli: Cli, repo: Path, tmp_path: Path) -> None:
@@ -172,7 +175,7 @@ def test_many_that_come_first_give_one_id(repo: Path, call: str) -> None:
     ]
     assert [each.wait() for each in commands] == [0] * 6
     assert len(events(repo)) == 6
-    assert len((Path(f"{folder(repo)}-id")).read_text("utf-8").splitlines()) == 2
+    assert len((Path(f"{folder(repo)}-id")).read_text("utf-8").splitlines()) == 3
 
 
 @pytest.mark.req("REL-11")
@@ -227,3 +230,23 @@ def test_fresh_clone_at_a_path_that_was_used_is_told_nothing(cli: Cli, repo: Pat
     subprocess.run(["git", "init", "-q", str(repo)], check=True)
 
     assert cli("status", cwd=repo).stderr == ""
+
+
+@pytest.mark.req("REL-11")
+@pytest.mark.parametrize("is_new", [True, False])
+def test_new_repository_with_the_number_of_the_old_one_is_another(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_new: bool
+) -> None:
+    """File systems give the number of a folder that is gone to the next one."""
+    state, folder = str(tmp_path / "state"), repo / ".git" / "standfast"
+    monkeypatch.setattr(disk, "identity", lambda _path: (1, 7))
+    with closing(Journal(str(folder))) as journal:
+        journal.append("noted", {})
+        assert known_places.remember(state, journal) == ""
+    shutil.rmtree(repo / ".git" if is_new else folder)
+    if is_new:
+        subprocess.run(["git", "init", "-q", str(repo)], check=True)
+
+    said = known_places.missing(state, str(folder))
+
+    assert said == "" if is_new else "was taken away" in said

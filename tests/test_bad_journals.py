@@ -41,7 +41,7 @@ from standfast.errors import (
     NotAJournal,
     UnsafePath,
 )
-from standfast.journal import database, spool
+from standfast.journal import database, identity, known_places, spool
 from standfast.journal import decisions as deciding
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
@@ -282,6 +282,14 @@ def long_journal(
     return repo, all_events(repo).out.splitlines()
 
 
+def copied(original: Path, repo: Path) -> None:
+    """As its own user copies it: they are known to have written it."""
+    shutil.copytree(original, repo)
+    known = identity.read(str(repo / ".git" / "standfast"))
+    assert known
+    known_places.register(os.environ["XDG_STATE_HOME"], known.name)
+
+
 def all_events(repo: Path) -> Answer:
     return fair(call("-C", str(repo), "events", "--json", "-n", "0"))
 
@@ -300,7 +308,7 @@ def test_flipped_byte_gives_the_right_answer_or_is_named(
 
     for number, offset in enumerate(offsets):
         repo = tmp_path / str(number)
-        shutil.copytree(original, repo)
+        copied(original, repo)
         flip(repo / ".git" / "standfast" / file, offset, chosen)
         if not shared_memory:
             (repo / ".git" / "standfast" / "journal.db-shm").unlink()
@@ -340,7 +348,7 @@ def test_truncated_journal_gives_the_right_answer_or_is_named(
 
     for number, length in enumerate((0, 1, 31, 100, 512, 4_096, size // 2, size - 4_096, size - 1)):
         repo = tmp_path / str(number)
-        shutil.copytree(original, repo)
+        copied(original, repo)
         os.truncate(repo / ".git" / "standfast" / file, length)
         (repo / ".git" / "standfast" / "journal.db-shm").unlink()
         is_right(all_events(repo), truth)

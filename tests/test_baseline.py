@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import lane_runs
 from effect_desk import until
+from lane_runs import Lane
 from run_worlds import Night, night
 from standfast.errors import StandfastError
 from standfast.journal import reading
@@ -152,3 +154,26 @@ def test_branch_of_a_baseline_stays_where_nothing_else_holds_its_commit(world: N
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the branch of the baseline stays" in done.stdout + done.stderr
     assert world.git("rev-parse", "lane/r/-baseline-0-1") == before
+
+
+@pytest.mark.req("REL-10", "RUN-07")
+@pytest.mark.parametrize("what", ["test", "setup"])
+def test_what_a_power_cut_tore_under_the_tests_of_the_base_is_no_red_base(
+    world: Night, what: str
+) -> None:
+    (world.repo / "lib").write_text("whole\n", encoding="utf-8")
+    world.git("add", "lib")
+    world.git("commit", "-qm", "lib")
+    mark = world.top / "mark"
+    line = f"test -s lib || exit 1; test -e {mark} || {{ : > lib; touch {mark}; sleep 600; }}"
+    plan = world.plan(f"run: r\n{what}: '{line}'\nlanes: {{one: Do it.}}\n")
+    life = world.start("run", plan)
+    until(mark.exists)
+    lane_runs.end_everything(Lane(repo=world.repo, home=world.top), life.pid)
+    life.communicate()
+    lane_runs.reboot(Lane(repo=world.repo, home=world.top))
+
+    done = world.call("resume")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert world.git("show", "main:lib") == "whole"

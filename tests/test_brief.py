@@ -816,18 +816,90 @@ def test_brief_takes_the_callers_own_session_then_the_newest(repo: Path, cli: Cl
 
 def test_brief_says_what_is_wrong_with_the_session_that_was_named(repo: Path, cli: Cli) -> None:
     nothing = cli("brief", cwd=repo)
-    cli("note", "keep it", cwd=repo)
-    nobody = cli("brief", cwd=repo)
     for name in ("aaaa", "aaaa-1", "aaaa-2"):
         Claude(repo, name)("SessionStart", source="startup")
     unknown, several = cli("brief", "zz", cwd=repo), cli("brief", "aaaa-", cwd=repo)
     bad, exact = cli("brief", "../x", cwd=repo), cli("brief", "aaaa", cwd=repo)
 
-    assert nothing.returncode == nobody.returncode == NothingFound.exit_status
+    assert nothing.returncode == NothingFound.exit_status
     assert "no session of an agent was recorded here yet" in nothing.stderr
-    assert "no session of an agent was recorded here yet" in nobody.stderr
     assert "there is no session `zz` here" in unknown.stderr
     assert several.returncode == 2
     assert "several sessions begin with `aaaa-`" in several.stderr
     assert bad.returncode != 0
     assert "Session aaaa." in exact.stdout or "Session aaaa," in exact.stdout
+
+
+# Where no session is.
+
+
+def plan_of(cli: Cli, root: Path) -> None:
+    cli("resumption", "trigger", "T1", "--phase", "2", "--next-step", "go east", cwd=root)
+    cli("resumption", "decide", "use x", cwd=root)
+    for arguments in (["add", "ORCHESTRATION.yaml"], ["commit", "-qm", "plan"]):
+        subprocess.run(["git", *arguments], cwd=root, check=True)
+
+
+def away(kind: str, root: Path, to: Path) -> Path:
+    """A fresh clone, a linked worktree, or a clone from before the plan that pulls it."""
+    git = ["git", "-C", str(root)]
+    if kind == "worktree":
+        subprocess.run([*git, "worktree", "add", "-q", str(to)], check=True)
+        return to
+    subprocess.run(["git", "clone", "-q", str(root), str(to)], check=True)
+    if kind == "pull":
+        for arguments in (["reset", "-q", "--hard", "HEAD~1"], ["pull", "-q"]):
+            subprocess.run(["git", *arguments], cwd=to, check=True)
+    return to
+
+
+@pytest.mark.parametrize("kind", ["clone", "worktree", "pull"])
+def test_brief_works_from_the_files_where_no_session_was_recorded(
+    kind: str, repo: Path, tmp_path: Path, cli: Cli
+) -> None:
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "x"], cwd=repo, check=True)
+    plan_of(cli, repo)
+    there = away(kind, repo, tmp_path / "there")
+
+    found, told = cli("brief", cwd=there), json.loads(cli("brief", "--json", cwd=there).stdout)
+
+    assert found.returncode == 0, found.stderr
+    assert "No session was recorded here" in found.stdout
+    assert "phase 2" in found.stdout
+    assert "go east" in found.stdout
+    assert told["session"] is None
+    assert [each["file"] for each in told["documents"]] == ["ORCHESTRATION.yaml"]
+    if kind != "worktree":  # which shares the journal
+        assert all(each["at"] > "2000" for each in told["from_repository"])
+        assert told["from_repository"]
+        assert told["records_up_to"] is None
+        assert not (there / ".git/standfast/journal.db").exists()
+
+
+def test_brief_tells_a_decision_that_no_agent_heard_yet(repo: Path, cli: Cli) -> None:
+    cli("note", "keep it", cwd=repo)
+
+    found = cli("brief", cwd=repo)
+
+    assert found.returncode == 0
+    assert "keep it" in found.stdout
+    assert "records up to" in found.stdout
+
+
+def test_brief_says_which_session_was_forgotten(claude: Claude, cli: Cli) -> None:
+    claude("UserPromptSubmit", prompt="go west")
+    cli("forget", SESSION, cwd=claude.root)
+
+    alone = cli("brief", cwd=claude.root)
+    plan_of(cli, claude.root)
+    with_plan = cli("brief", cwd=claude.root)
+    itself = cli("brief", SESSION[:8], cwd=claude.root)
+
+    assert alone.returncode == NothingFound.exit_status
+    for found in (alone, with_plan):
+        assert f"session {SESSION[:8]} was forgotten here" in found.stderr
+        assert f"standfast brief {SESSION[:8]}" in found.stderr
+        assert "yet" not in found.stderr
+    assert "phase 2" in with_plan.stdout
+    assert "go west" not in with_plan.stdout
+    assert "go west" in itself.stdout

@@ -198,3 +198,49 @@ def test_relative_base_folders_are_void(home: Path, project: Path) -> None:
     found = load(home, project, XDG_STATE_HOME="relative")
 
     assert found.state_home == str(home / ".local/state")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("stages:\n  mine:\n    outputs:\n      a: soft\n      b: nope\n", 5),
+        ("stages:\n  plan: {outputs: {a: soft}}\n  mine:\n    outputs:\n      'B D': soft\n", 5),
+        ("stages:\n  mine:\n    skill: x\n    expects: none\n", 4),
+        ("stages:\n  mine:\n    skil: x\n", 3),
+        ("stages:\n  mine:\n    skill: 'a b'\n", 3),
+        ("stages:\n  mine:\n    suffix: ' '\n", 3),
+        ("stages:\n  mine: 1\n", 2),
+        ("context_tiers:\n  - 0.1\n  - 0.2\n  - x\n  - 0.4\n", 4),
+    ],
+)
+def test_line_of_a_faulty_value_is_told_however_deep_it_stands(
+    home: Path, project: Path, text: str, line: int
+) -> None:
+    (project / ".standfast.yaml").write_text(f"# ours\n{text}", encoding="utf-8")
+
+    with pytest.raises(BadConfig) as caught:
+        load(home, project)
+
+    assert caught.value.line == line + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("  a: {command: [x]}\n  b:\n    command:\n      - x\n      - {}\n", 6),
+        ("  b:\n    command: [x]\n    time: soon\n", 4),
+        ("  b:\n    command: [x]\n    env:\n      A: a\n      B: [1]\n", 6),
+        ("  b:\n    command: [x]\n    resume: [y]\n", 4),
+        ("  b:\n    command: [x]\n    kind: z\n", 4),
+        ("  b:\n    command: [x]\n    tim: z\n", 4),
+        ("  b:\n    env: {}\n", 2),
+        ("  'b c': {command: [x]}\n", 2),
+    ],
+)
+def test_line_of_a_faulty_runner_is_told(home: Path, project: Path, text: str, line: int) -> None:
+    user_file(home).write_text(f"runners:\n{text}", encoding="utf-8")
+
+    with pytest.raises(BadConfig) as caught:
+        load(home, project)
+
+    assert caught.value.line == line

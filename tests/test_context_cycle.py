@@ -541,6 +541,25 @@ def test_shim_acts_on_the_repository_that_it_lies_in(cli: Cli, repo: Path, tmp_p
 
 
 @pytest.mark.req("CTX-15")
+def test_shim_called_by_a_link_acts_on_its_own_repository(
+    cli: Cli, repo: Path, tmp_path: Path
+) -> None:
+    put(repo)
+    cli("context", "shim", cwd=repo)
+    other = tmp_path / "my other" / "bin"
+    other.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(other.parent)], check=True)
+    (other / "whole").symlink_to(repo / "context")
+    (other / "relative").symlink_to(os.path.relpath(repo / "context", other))
+    (other / "again").symlink_to("relative")
+
+    for name in ("whole", "relative", "again"):
+        done = subprocess.run([str(other / name), "validate.all"], cwd=tmp_path, check=False,
+                              capture_output=True, encoding="utf-8")  # fmt: skip
+        assert done.stdout.splitlines()[-1] == "1/1 passed", (name, done)
+
+
+@pytest.mark.req("CTX-15")
 def test_shim_is_never_written_over_a_file_of_somebody_else(cli: Cli, repo: Path) -> None:
     (repo / "context").write_text("#!/bin/sh\necho mine\n", encoding="utf-8")
 

@@ -1,5 +1,6 @@
 """Migrated, any text is a valid context file with every line that it had; again changes nothing."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -132,6 +133,8 @@ These lines were put in other words:
         ("# Session Context — Tester", "# Tester — Session Context"),
         ("# Tester, as of Feb 4, 2026", "# Tester — Session Context"),
         ("# 2026-02-04", "# Oosh Expert — Session Context"),
+        ("# Context for OOSH Expert (Bash OO)", "# OOSH Expert (Bash OO) — Session Context"),
+        ("# Session context of the tester", "# tester — Session Context"),
     ],
 )
 def test_title_is_made_of_the_one_there_was(title: str, expected: str) -> None:
@@ -186,8 +189,12 @@ TEXTS = st.lists(PIECES | st.text(max_size=10), max_size=16).flatmap(
 def test_any_text_is_valid_afterwards_with_every_line(text: str, role: str) -> None:
     after = holds(text, role)
 
+    lines = lines_of(text)
+    under = {at for at, line in enumerate(lines) if re.fullmatch(r" {0,3}(={3,}|-{3,})\s*", line)}
     words = [
-        line for line in lines_of(text) if line.strip() and ":" not in line and "#" not in line
+        line
+        for at, line in enumerate(lines)
+        if line.strip() and ":" not in line and "#" not in line and not {at, at + 1} & under
     ]
     assert is_in_order(words, lines_of(after))
 
@@ -206,6 +213,16 @@ def test_any_text_is_valid_afterwards_with_every_line(text: str, role: str) -> N
         ("---\nupdated: 2026-02-01\nrole: x\n---\n# X\n", "2026-02-01"),
         ("# X\n\nDue on 2026-03-01, begun 2026-01-15\n", "2026-01-15"),
         ("# X\n\nDue on 2026-03-01\n", "unknown (to fill in)"),
+        (
+            "# X\n\n- Updated: 2026-01-11 19:30\n\n## Pending\n- demo on 2026-02-01\n",
+            "2026-01-11T19:30",
+        ),
+        ("# X\n\nLast saved: 2026-01-11\n\nThe release is 2026-02-01\n", "2026-01-11"),
+        (
+            "# X\n\nUpdated: 2026-01-11\n\n## Log (last update: 2026-01-19T08:00Z)\n- a\n",
+            "2026-01-19T08:00Z",
+        ),
+        ("# X\n\nSaved 2026-01-11\n\n## Next\n- the audit of 2026-02-01\n", "2026-01-11"),
         ("# X\n\n**Updated**: 01/02/2026\n", "unknown (to fill in)"),
         ("# X\n\n**Updated**: yesterday\n", "unknown (to fill in)"),
     ],
@@ -223,3 +240,69 @@ def test_role_that_a_person_gave_another_name_keeps_it() -> None:
 
     assert parse(after).fields["Role"].value == "OOSH Expert (implementation & architecture)"
     assert {each.rule for each in validate(after, role=ROLE, today=NOW)} == {"role.differs"}
+
+
+UNDERLINED = """\
+Dev Lead Session Context
+========================
+
+Updated: 2026-01-10
+Pane: 0.2
+
+Recovery Steps
+--------------
+1. Read this file
+
+Completed Work
+--------------
+- merged PR 41
+
+Pending
+-------
+- PR 43
+
+My notes
+--------
+| a | b |
+|---|---|
+
+Not a heading, for it goes on
+over two lines
+---
+"""
+
+
+@pytest.mark.req("CTX-13", "CTX-17")
+def test_underlined_headings_are_headings() -> None:
+    lines = lines_of(holds(UNDERLINED, "dev-lead"))
+
+    assert lines[0] == "# Dev Lead — Session Context"
+    assert [line for line in lines if line.startswith("## ")] == [
+        *("## Recovery Steps", "## Completed Work", "## Pending", "## My notes", "## Key Files"),
+        "## Before Migration",
+    ]
+    assert sum("(to fill in" in line for line in lines) == 1, "the key files"
+    assert holds("---\nrole: x\n---\n# X\n").count("role: x") == 1
+
+
+@pytest.mark.req("CTX-13", "CTX-17")
+@pytest.mark.parametrize(
+    ("heading", "name"),
+    [
+        ("What I did", "Completed Work"),
+        ("What was done today", "Completed Work"),
+        ("Accomplished", "Completed Work"),
+        ("Files", "Key Files"),
+        ("Files I touched", "Key Files"),
+        ("Next", "Pending"),
+        ("Next steps", "Pending"),
+        ("What's next", "Pending"),
+        ("Still open", "Pending"),
+        ("After a compact", "Recovery Steps"),
+        ("Done", "Completed Work"),
+    ],
+)
+def test_section_under_a_name_of_its_own_gets_no_empty_double(heading: str, name: str) -> None:
+    lines = lines_of(holds(f"# X\n\n## {heading}\n1. it\n"))
+
+    assert lines[lines.index(f"## {name}") + 1] == "1. it"

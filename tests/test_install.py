@@ -704,3 +704,20 @@ def test_folder_that_only_we_needed_goes_with_the_project_hooks(
 
     assert (repo / ".claude").exists() is other
     assert not (repo / ".claude" / "settings.local.json").exists()
+
+
+def test_status_tells_the_truth_of_hooks(repo: Path, cli: Cli) -> None:
+    def hooks() -> str:
+        return str(json.loads(cli("status", "--json", cwd=repo).stdout)["hooks"])
+
+    said = [hooks()]
+    for words in (("note", "x"), ("install", "claude", "--yes"), ("off",), ("on",)):
+        cli(*words, cwd=repo)
+        said.append(hooks())
+    cli("uninstall", "claude", "--yes", cwd=repo)
+    said.append(hooks())
+    cli("install", "claude", "--project", "--yes", cwd=repo)
+    said.append(hooks())
+
+    gone, on = "not_installed", "on"
+    assert said == [gone, gone, on, "off", on, gone, on]

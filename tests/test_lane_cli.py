@@ -130,6 +130,45 @@ def test_rollback_keeps_everything_goes_back_and_says_where(scene: Scene, cli: C
 
 
 @pytest.mark.req("CKP-05")
+def test_nothing_is_called_kept_where_nothing_was(scene: Scene, cli: Cli) -> None:
+    write(scene, "after_lane_tests", "failed")
+
+    first = cli("lane", "rollback", *LANE, cwd=scene.repo)
+    again = cli("lane", "rollback", *LANE, "--to", "before_lane_start", "--json", cwd=scene.repo)
+
+    assert (first.returncode, first.stderr) == (0, "")
+    assert "Rolled back to after_lane_start" in first.stdout
+    assert "Kept" not in first.stdout
+    said = json.loads(again.stdout)
+    assert (said["moved"], said["backup"], said["backups"]) == (True, None, [])
+    assert scene.backups() == []
+    shown = json.loads((scene.repo / homes.CHECKPOINTS_FILE).read_bytes())
+    assert "refs/" not in shown[-1]["notes"]
+
+
+@pytest.mark.req("CKP-05")
+def test_second_rollback_keeps_nothing_twice(scene: Scene, cli: Cli) -> None:
+    worked_on(scene)
+    cli("lane", "rollback", *LANE, cwd=scene.repo)
+
+    again = cli("lane", "rollback", *LANE, "--to", "before_lane_start", cwd=scene.repo)
+
+    assert "Rolled back to before_lane_start" in again.stdout
+    assert "Kept" not in again.stdout
+    assert len(scene.backups()) == 1
+
+
+def test_file_of_checkpoints_is_called_kept_where_it_was_written(scene: Scene, cli: Cli) -> None:
+    file = scene.repo / homes.CHECKPOINTS_FILE
+    cli("checkpoint", "keep", cwd=scene.repo)
+    file.unlink()
+    said = [cli("checkpoint", "keep", cwd=scene.repo).stdout for _ in range(3)]
+
+    in_place = f"In place: {homes.CHECKPOINTS_FILE}\n"
+    assert said == [f"Kept {homes.CHECKPOINTS_FILE}\n", in_place, in_place]
+
+
+@pytest.mark.req("CKP-05")
 def test_rollback_as_json_and_to_a_stage(scene: Scene, cli: Cli) -> None:
     worked_on(scene)
 

@@ -217,17 +217,14 @@ def test_branch_that_git_cannot_have_beside_another_is_refused(lane: Lane) -> No
 
 @pytest.mark.req("CKP-05")
 def test_rollback_of_a_lane_that_never_began_says_so(lane: Lane) -> None:
-    (lane.repo / ".git" / "info").mkdir(exist_ok=True)
-    exclude = lane.repo / ".git" / "info" / "exclude"
-    exclude.unlink(missing_ok=True)
-    exclude.symlink_to("/nowhere")
+    (lane.repo / ".worktrees").write_text("in the way", "utf-8")
     assert lane.run().returncode != 0
 
     done = lane.call("rollback", *LANE)
 
     assert done.returncode == lane_errors.RollbackRefused.exit_status
     assert "has not begun" in done.stderr
-    exclude.unlink()
+    (lane.repo / ".worktrees").unlink()
     assert lane.resume().returncode == 0
 
 

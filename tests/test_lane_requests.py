@@ -71,6 +71,19 @@ def test_branch_is_pushed_and_the_request_made_once(lane: Lane, tmp_path: Path) 
     assert len(requests(tmp_path)) == 1
 
 
+@pytest.mark.req("RES-08")
+def test_request_is_made_of_commits_without_the_checkpoints(lane: Lane, tmp_path: Path) -> None:
+    file = ".claude/ai-dev-kit/run-logs/checkpoints.json"
+    adds = f"mkdir -p $(dirname {file}); echo '[]' > {file}; git add -Af ."
+
+    done = lane.run(f"{WRITES}; {adds}; git commit -qm own", "--test", "true", "--merge", "pr")
+
+    assert done.returncode == 0, done.stderr
+    assert f"left out is what it wrote into {file}" in done.stderr
+    pushed = ("--git-dir", str(tmp_path / "remote.git"), "ls-tree", "-r", "--name-only", BRANCH)
+    assert {*lane.git(*pushed).split()} == {"a.txt", "made.txt", ".gitignore"}
+
+
 @pytest.mark.req("CKP-09")
 def test_failure_stores_target_and_head_and_resume_tries_again(lane: Lane, tmp_path: Path) -> None:
     (tmp_path / "prs.down").touch()
@@ -170,3 +183,19 @@ def test_hooks_of_the_repository_do_not_run_for_the_push(lane: Lane, tmp_path: P
 
     assert lane.run(WRITES, "--merge", "pr").returncode == 0
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.req("RUN-17", "CKP-03")
+def test_the_base_that_is_told_of_a_request_is_the_one_that_it_was_tested_on(
+    lane: Lane, tmp_path: Path
+) -> None:
+    other = f"(cd '{lane.repo}' && git commit -q --allow-empty -m other && git rev-parse main)"
+    moved = f"(cd '{lane.repo}' && echo b > b && git add b && git commit -qm b)"
+    tests = f"test ! -e b || {other} > {tmp_path}/later"
+
+    done = lane.run(f"{WRITES}; {moved}", "--test", tests, "--merge", "pr")
+
+    assert done.returncode == 0, done.stderr
+    later = (tmp_path / "later").read_text(encoding="utf-8").strip()
+    assert lane.git("rev-parse", "main") == later
+    assert lane.records()[cp.PRE_PR]["base_sha"] == lane.git("rev-parse", "main~1")

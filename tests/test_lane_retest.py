@@ -264,3 +264,49 @@ def test_what_is_committed_under_a_retest_does_not_land_untested(
     tested = [each for each in seen(tmp_path) if each != "pr"]
     assert tested[-1] == "a.txt b late made.txt"
     assert "pr" not in seen(tmp_path)[:-1]
+
+
+# What runs of the tests leave behind lands nowhere, and so must not make any run green.
+
+
+@pytest.mark.req("RUN-17")
+@pytest.mark.parametrize("also", ["", "; git add -A", "; git update-index --assume-unchanged snap"])
+def test_what_a_red_run_rewrote_makes_no_repetition_green(
+    lane: Lane, tmp_path: Path, also: str
+) -> None:
+    (lane.repo / "api").write_text("v1\n", encoding="utf-8")
+    (lane.repo / "snap").write_text("v1\n", encoding="utf-8")
+    lane.git("add", ".")
+    lane.git("commit", "-qm", "a snapshot")
+    moved = f"(cd '{lane.repo}' && echo v2 > api && git commit -qam 'api v2')"
+    test = f"cmp -s api snap || {{ cp api snap{also}; exit 1; }}"
+
+    done = lane.run(f"{WRITES}; {moved}", "--test", test)
+
+    assert done.returncode == lane_errors.LaneBlocked.exit_status, done.stdout
+    assert "the base itself is red" in done.stderr
+    assert "feat" not in lane.git("log", "--format=%s", "main")
+
+
+@pytest.mark.req("RUN-17")
+@pytest.mark.parametrize("also", ["", "; git add gen"])
+def test_what_the_lanes_own_tests_left_makes_no_retest_green(
+    lane: Lane, tmp_path: Path, also: str
+) -> None:
+    test = f"test -e gen || {{ test ! -e b && echo ok > gen{also}; }}"
+
+    done = lane.run(f"{WRITES}; {moves(lane)}", "--test", test)
+
+    assert done.returncode == lane_errors.LaneBlocked.exit_status, done.stdout
+    assert "made.txt" not in lane.git("ls-tree", "--name-only", "main")
+    kept = lane.git("for-each-ref", "--format=%(refname)", "refs/standfast/backup").split()
+    assert "ok" in {lane.show(ref, "gen") for ref in kept}
+
+
+@pytest.mark.req("RUN-17")
+def test_what_git_ignores_is_there_for_a_retest(lane: Lane) -> None:
+    test = "test ! -e b || test -e made.log"
+
+    done = lane.run(f"{WRITES}; touch made.log; {moves(lane)}", "--test", test)
+
+    assert done.returncode == 0, done.stderr

@@ -703,3 +703,25 @@ def test_lanes_that_land_at_once_land_in_turn_and_all_of_them(lane: Lane) -> Non
     assert {name: lane.show("main", name) for name in names} == dict.fromkeys(names, "made")
     assert lane.git("status", "--porcelain") == ""
     assert lane.git("worktree", "list").count("\n") == 0
+
+
+@pytest.mark.req("CKP-06")
+def test_prompt_of_a_lane_that_is_resumed_and_fails_is_printed_once(lane: Lane) -> None:
+    begun = lane.run("false")
+    again = lane.resume()
+
+    for done in (begun, again):
+        assert done.returncode != 0
+        for words in ("Current stage: ", "  Resume: ", "and names where."):
+            assert done.stdout.count(words) == 1, done.stdout
+
+
+@pytest.mark.req("CKP-06")
+def test_only_what_is_another_now_is_told_after_a_resume_that_fails(lane: Lane) -> None:
+    mended = lane.home / "mended"
+    lane.run(f"test -e '{mended}' && {WRITES}", "--task", lane.task("one"), "--test", "false")
+    mended.touch()
+    done = lane.resume()
+
+    assert done.stdout.count("  Resume: ") == 1, done.stdout
+    assert done.stdout.endswith("then resume runs them again.\n"), done.stdout

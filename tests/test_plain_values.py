@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from standfast.protocol import plain_values, stated_times
 from standfast.protocol.plain_values import Phase
-from standfast.protocol.resumption_prose import is_over, phase_in
+from standfast.protocol.resumption_prose import phase_in
+from standfast.protocol.resumption_standing import COMPLETE, status_in
 from standfast.protocol.staleness import seconds
 from standfast.protocol.yaml_comments_lost import comments, lost
 
@@ -135,7 +136,7 @@ def test_phase_in_prose(prose: str, phase: int | None) -> None:
     ],
 )
 def test_work_that_is_over(prose: str, *, over: bool) -> None:
-    assert is_over(prose) is over
+    assert (status_in(prose) == COMPLETE) is over
 
 
 @given(st.one_of(st.text(), st.integers(), st.floats(), st.none(), st.booleans(),

@@ -101,6 +101,39 @@ def test_phases_replace_sections_and_only_their_end_adds_files(repo: Path, cli: 
     assert (done.returncode, "UNKNOWN.md" in done.stderr) == (1, True)
 
 
+@pytest.mark.req("RES-05", "RES-07")
+def test_pattern_learns_how_it_was_resolved(repo: Path, cli: Cli) -> None:
+    first = ("--gate", "QG-1", *ALL_SCORES, "--pattern", "drift")
+    assert cli(*trigger("T3", *first), cwd=repo).returncode == 0
+    scores = [score for score in ALL_SCORES if score != "--score"]
+    done = cli("gate", "record", "QG-1", *scores, "--resolution", "drift=pinned = done", cwd=repo)
+
+    assert done.returncode == 0, done.stderr
+    (pattern,) = section(repo)["defect_summary"]["recurring_patterns"]
+    assert pattern["resolution"] == "pinned = done"
+    assert pattern["gates_affected"] == ["QG-1"]
+    done = cli("gate", "record", "QG-1", *scores, "--resolution", "drift", cwd=repo)
+    assert "`drift` is not PATTERN=HOW" in done.stderr
+
+
+@pytest.mark.req("RES-16")
+@pytest.mark.parametrize("score", ["composite=0.93", "composite_score=0.93"])
+def test_composite_alone_is_refused_with_what_is_needed(repo: Path, cli: Cli, score: str) -> None:
+    done = cli("gate", "record", "QG-1", score, cwd=repo)
+
+    assert done.returncode == 1
+    assert "The composite is weighed from them" in done.stderr
+
+
+@pytest.mark.req("RES-05")
+@pytest.mark.parametrize("command", ["resumption", "gate"])
+def test_help_names_resolutions_and_composites(cli: Cli, command: str) -> None:
+    shown = " ".join(cli(command, "--help").stdout.split())
+
+    assert "--resolution" in shown
+    assert "a composite alone is not taken" in shown
+
+
 @pytest.mark.req("RES-05", "RES-07", "RES-16")
 def test_every_iteration_of_a_gate_is_a_t3(repo: Path, cli: Cli) -> None:
     done = cli(*trigger("T3", "--gate", "QG-1", *ALL_SCORES, "--found", "3", "--resolved", "1",

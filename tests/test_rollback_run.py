@@ -124,7 +124,7 @@ def test_every_byte_reachable_before_is_reachable_after(
         for name in ignored:  # nobody asked for these
             assert after[name] == files[name]
         if done.told is not None:
-            kept = in_tree(scene, done.told.backup)
+            kept = in_tree(scene, done.told.backup or done.told.target)
             for name, entry in files.items():
                 assert kept.get(name) == entry or (name in ignored and name not in kept)
 
@@ -167,7 +167,7 @@ def test_staged_work_and_the_ignored_file_in_the_way_are_kept(scene: Scene) -> N
     assert done.told is not None
     nothing_is_lost(before, scene)
     assert (scene.tree / "b").read_bytes() == b"b\n"
-    kept = in_tree(scene, done.told.backup)
+    kept = in_tree(scene, str(done.told.backup))
     assert kept[b"b/made"][1] in before
     assert scene.git("show", f"{done.told.backup}:a") == b"edited\n"
     assert scene.git("show", f"{done.told.backup}^2:a") == b"staged\n"
@@ -277,7 +277,7 @@ def test_branch_is_reset_where_the_worktree_is_gone(scene: Scene) -> None:
     assert done.told is not None
     tip = scene.git("rev-parse", f"refs/heads/{lane_worlds.BRANCH}", cwd=scene.repo)
     assert tip.decode().strip() == scene.base
-    kept = scene.git("rev-parse", done.told.backup, cwd=scene.repo)
+    kept = scene.git("rev-parse", str(done.told.backup), cwd=scene.repo)
     assert kept.decode().strip() == head
 
 

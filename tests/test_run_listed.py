@@ -89,3 +89,48 @@ def test_worktree_that_stays_is_told_also_where_git_took_nothing(world: Night) -
 
     assert done.returncode == 0
     assert "no agent changed anything; its worktree stays" in done.stdout
+
+
+def stood(world: Night) -> dict[str, tuple[str, str]]:
+    """State and last words of each lane, as `status` has them."""
+    return {each["lane"]: (each["state"], each["last"]) for each in status(world, "plan")["lanes"]}
+
+
+@pytest.mark.req("RUN-05")
+def test_stopped_run_with_a_failed_lane_is_stopped_in_everybodys_words(world: Night) -> None:
+    world.agent("test $STANDFAST_LANE != bad || exit 3; test $STANDFAST_LANE != slow || sleep 60")
+    lanes = "lanes: {bad: Do bad., slow: Do slow., later: {after: slow, task: Do it.}}\n"
+    begun = world.start("run", world.plan(f"retries: 0\n{lanes}"), "--json")
+    until(lambda: world.paid().total() == 2 and stood(world)["bad"][0] == "failed")
+    live = stood(world)["bad"]
+
+    stopped, again = world.call("stop", "plan"), world.call("stop", "plan")
+    said = [json.loads(line) for line in begun.communicate()[0].splitlines()]
+
+    assert (stopped.returncode, again.returncode, begun.returncode) == (0, 0, 117)
+    assert listed(world) == {"plan": "stopped"}
+    now = stood(world)
+    told = {each["lane"]: (each["state"], each["why"]) for each in said[-1]["lanes"]}
+    assert said[-1]["outcome"] == status(world, "plan")["outcome"] == "stopped"
+    assert told == now
+    assert [state for state, _ in now.values()] == ["failed", "ended", "waiting"]
+    (heard,) = {each["words"] for each in said[:-1] if each["state"] == "failed"}
+    assert heard == f"failed: {live[1]}"
+    assert live == now["bad"]
+
+    world.agent()
+    assert world.call("resume", "plan", "bad").returncode == 0
+    assert set(world.lanes("plan").values()) == {"done"}
+
+
+def test_who_forgets_twice_hears_that_once_was_enough(world: Night) -> None:
+    world.agent("exit 3")
+    world.call("run", world.plan("retries: 0\nlanes: {a: Do a.}\n"))
+
+    first, second = (world.call("forget", "plan") for _ in range(2))
+    machine = json.loads(world.call("forget", "plan", "--json").stdout)
+
+    assert first.stdout.startswith("Forgotten: run plan.")
+    assert second.stdout == "Nothing to do: run plan was forgotten before.\n"
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert machine == {"forgotten": "plan", "was_forgotten": True}

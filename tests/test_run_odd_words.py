@@ -1,6 +1,7 @@
 """What programs and scripts are told of runs, and what they leave in a run's log: from outside."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -257,3 +258,45 @@ def test_folder_that_is_in_the_way_of_a_lane_is_named_with_what_helps(world: Nig
     done = world.call("resume", "plan")
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.req("RUN-07")
+def test_events_of_a_run_hold_its_effects_and_no_other_ones(world: Night) -> None:
+    for name in ("live", "other"):
+        plan = world.plan("test: 'true'\nlanes: {a: Do a.}\n", f"{name}.yaml")
+        assert world.call("run", plan).returncode == 0
+
+    def effects(*words: str) -> list[tuple[str, str]]:
+        lines = world.call("events", "-n", "0", "--json", *words).stdout.splitlines()
+        every = [json.loads(line) for line in lines]
+        return [
+            (each["kind"], each["payload"]["key"])
+            for each in every
+            if each["kind"].startswith("effect.") and each["payload"]["key"].startswith("lane/")
+        ]
+
+    found = effects("--run", "live")
+
+    assert {kind for kind, _ in found} == {"effect.intended", "effect.ended"}
+    assert all(key.startswith("lane/live/") for _, key in found)
+    assert sorted([*found, *effects("--run", "other")]) == sorted(effects())
+    assert world.call("journal", "verify").returncode == 0
+
+
+@pytest.mark.req("RUN-07")
+def test_logs_tell_the_time_as_events_do(world: Night) -> None:
+    zone = {"TZ": "Etc/GMT-5"}
+    assert world.call("run", world.plan("lanes: {a: Do a.}\n")).returncode == 0
+
+    logs = world.call("logs", "plan", **zone).stdout.splitlines()
+    machine = [
+        json.loads(each) for each in world.call("logs", "plan", "--json").stdout.splitlines()
+    ]
+    (planned,) = world.call("events", "--kind", "run.planned", **zone).stdout.splitlines()
+
+    hour = " ".join(planned.split()[1:3])[:13]  # of one run, unless an hour ends in it
+    stamps = [line.split("  ")[0] for line in logs if "  P1/a  " in line]
+    assert stamps
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", stamp) for stamp in stamps)
+    assert any(stamp.startswith(hour) for stamp in stamps)
+    assert all(each["ts"].endswith("Z") for each in machine)

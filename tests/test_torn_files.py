@@ -134,3 +134,19 @@ def test_what_is_torn_under_tests_is_put_back_before_they_run_again(
     assert seen.read_text(encoding="utf-8") == "a\n"
     assert lane.show("main", "a.txt") == "a"
     assert (lane.repo / "a.txt").read_text(encoding="utf-8") == "a\n"
+
+
+@pytest.mark.req("REL-10")
+def test_agent_without_a_prompt_is_told_what_was_torn_under_tests_in_its_environment(
+    lane: Lane, tmp_path: Path
+) -> None:
+    mark, told = tmp_path / "mark", tmp_path / "told"
+    script = f"if [ ! -e {mark} ]; then : > a.txt; touch {mark}; sleep 600; fi; test -s {told}"
+    agent = f'{lane_runs.WRITES}; printf %s "$STANDFAST_RESTORED" > {told}'
+    end_at(mark, lane, "--runner", agent, "--test", script, "--retries", "1")
+    lane_runs.reboot(lane)
+
+    done = lane.resume()
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(told.read_text(encoding="utf-8")) == ["a.txt"]

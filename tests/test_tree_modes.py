@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
+from context_samples import ROLE
+from lane_runs import LANE, WRITES
 
 CALLS = {
     "ORCHESTRATION.yaml": ("resumption", "trigger", "T1", "--phase", "1"),
@@ -46,3 +48,70 @@ def test_file_that_is_there_keeps_its_rights(repo: Path, cli: Cli) -> None:
     cli("resumption", "trigger", "T1", "--phase", "1", cwd=repo)
 
     assert file.stat().st_mode & 0o777 == 0o604
+
+
+PLAN = """\
+merge: none
+lanes:
+  a: {task: "echo one > one.txt; test -e ../../../../mended", runner: shell}
+  b: {task: "echo two > two.txt", runner: shell}
+"""
+FILES = {
+    "task.md": "Do it.\n",
+    "plan.yaml": PLAN,
+}
+
+
+def writing() -> list[tuple[str, ...]]:
+    """A call of every command that makes something in a work tree."""
+    other = (*LANE[:-1], "SL-2")
+    return [
+        ("note", "a decision"),
+        ("resumption", "trigger", "T1", "--phase", "1"),
+        ("resumption", "decide", "Use X"),
+        ("context", "write", "tester"),
+        ("context", "shim", "--hook"),
+        ("context", "lifecycle.init", ROLE),
+        ("live-state", "begin", "work"),
+        ("outputs", "launched", "researcher"),
+        ("checkpoint", "write", *LANE[:-1], "SL-9", "--stage", "before_lane_start",
+         "--status", "ready", "--base-branch", "main"),
+        ("install", "claude", "--project", "--yes"),
+        ("lane", "run", *LANE, "--runner", WRITES, "--task", "task.md", "--output", "r.md"),
+        ("lane", "run", *other, "--runner", WRITES, "--task", "task.md", "--test", "false"),
+        ("lane", "rollback", *other),
+        ("lane", "resume", *other),
+        ("plan", "trust", "plan.yaml", "--yes"),
+        ("run", "plan.yaml"),
+        ("resume",),
+        ("checkpoint", "keep"),
+        ("status",),
+    ]  # fmt: skip
+
+
+def made(repo: Path) -> dict[str, int]:
+    """Every file and folder of the work tree, git's own left out, and its rights."""
+    paths = [path for path in repo.rglob("*") if ".git" not in path.relative_to(repo).parts]
+    return {str(p.relative_to(repo)): p.lstat().st_mode & 0o777 for p in paths
+            if not p.is_symlink()}  # fmt: skip
+
+
+def test_nothing_that_any_command_makes_is_kept_from_the_group(repo: Path) -> None:
+    for name, text in FILES.items():
+        (repo / name).write_text(text, encoding="utf-8")
+    subprocess.run(["git", "add", "."], cwd=repo, check=True)
+    subprocess.run(["git", "commit", "-qm", "first"], cwd=repo, check=True)
+    before = made(repo)
+
+    for words in writing():
+        call = 'umask 002 && exec "$0" -m standfast "$@"'
+        subprocess.run(["sh", "-c", call, sys.executable, *words], cwd=repo, check=False,
+                       stdin=subprocess.DEVNULL, capture_output=True)  # fmt: skip
+
+    new = {name: mode for name, mode in made(repo).items() if name not in before}
+    wrong = {name: oct(mode) for name, mode in new.items() if mode not in {0o664, 0o775}}
+    assert wrong == {}
+    names = " ".join(new)
+    for part in ("run-logs/", ".jsonl", ".cwf/projects/", ".worktrees/", ".outputs", "context",
+                 "checkpoints.json", "ORCHESTRATION.yaml", "settings.local.json"):  # fmt: skip
+        assert part in names, part

@@ -13,6 +13,9 @@ import pytest
 from claude_calls import Claude
 from conftest import Cli
 from effect_desk import until
+from standfast import xdg
+from standfast.journal import inbox
+from standfast.journal.author import Author
 from standfast.protocol import ids
 
 pytestmark = pytest.mark.req("SEC-10", "SEC-09")
@@ -52,6 +55,37 @@ def test_words_of_a_lanes_agent_are_the_agents(cli: Cli, repo: Path) -> None:
 
     assert said.pop("mine") == said.pop("mine again") == "user"
     assert said == dict.fromkeys(("plain", "bare", "named", "as-alice"), "L")
+
+
+@pytest.mark.req("RES-08")
+def test_note_of_a_lanes_agent_goes_into_no_section(cli: Cli, repo: Path) -> None:
+    first = ("--phase", "0", "--phase-name", "before", "--next-step", "go")
+    assert cli("resumption", "trigger", "T1", *first, cwd=repo).returncode == 0
+    lane(cli, repo, f"{STANDFAST} note plain && {bare()} note bare")
+    cli("note", "mine", cwd=repo)
+    cli("brief", cwd=repo)
+
+    section = (repo / "ORCHESTRATION.yaml").read_text(encoding="utf-8")
+
+    assert "decision: mine" in section
+    assert "plain" not in section
+    assert "bare" not in section
+    assert by(cli, repo) == {"plain": "L", "bare": "L", "mine": "user"}
+
+
+@pytest.mark.req("RES-08")
+def test_note_that_a_lanes_agent_leaves_in_the_inbox_goes_into_no_section(
+    cli: Cli, repo: Path
+) -> None:
+    first = ("--phase", "0", "--phase-name", "before", "--next-step", "go")
+    assert cli("resumption", "trigger", "T1", *first, cwd=repo).returncode == 0
+    left = {"text": "sandboxed", "apart": True}
+    folder = str(repo / ".git" / "standfast")
+    inbox.leave(folder, xdg.temporaries(os.environ), "decision.noted", left, Author("L"))
+    cli("note", "mine", cwd=repo)
+
+    assert by(cli, repo)["sandboxed"] == "L"
+    assert "sandboxed" not in (repo / "ORCHESTRATION.yaml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["user", "repository", "standfast"])

@@ -10,6 +10,7 @@ from standfast.protocol import (
 from standfast.protocol.resumption import MATRIX
 from standfast.protocol.resumption_migration import V1_FIELDS
 from standfast.protocol.resumption_triggers import TRIGGERS
+from standfast.surfaces.cli import resumption_flags as flags
 
 _LETTERS = "W overwritten · A appended · U updated (`sections`; only T2 adds files) · "
 _LETTERS += "C appended if a decision was made · - never touched"
@@ -18,7 +19,16 @@ _V2 = {"current_state": "recovery_state.current_activity", "files_to_read": "fil
 
 def page(note: str) -> str:
     """The whole page."""
-    parts = (_head(note), _matrix(), _fields(), _migration(), _gates(), _staleness(), _reminders())
+    parts = (
+        _head(note),
+        _matrix(),
+        _flags(),
+        _fields(),
+        _migration(),
+        _gates(),
+        _staleness(),
+        _reminders(),
+    )
     return "\n".join(parts)
 
 
@@ -53,6 +63,22 @@ def _matrix() -> str:
     return f"## Which trigger changes what\n\n{table}\n{_LETTERS}\n"
 
 
+def _flags() -> str:
+    rows = [
+        [f"`{way}`" if way in (flags.DECIDE, flags.GATE) else f"`trigger {way}`",
+         ", ".join(f"`{word}`" for word in words) or "-"]
+        for way, words in flags.table().items()
+    ]  # fmt: skip
+    every = ", ".join(f"`{word}`" for word in flags.common())
+    return (
+        f"## Flags of each trigger\n\nEach takes {every} and `--file`; what is not said stays. "
+        "`gate record` takes its scores as words.\n\n"
+        f"{_table(['command', 'and of its own'], rows)}\n"
+        "`--resolution` updates the `resolution` of one of `recurring_patterns`. By `--from` it is "
+        "`defect_summary.patterns`, each with `pattern`, `gates_affected` and `resolution`.\n"
+    )
+
+
 def _fields() -> str:
     rows = []
     for name, schema in resumption_schema.SECTION["properties"].items():
@@ -76,7 +102,9 @@ def _gates() -> str:
         f"## Quality gates\n\n{_table(['dimension', 'weight'], weights)}\n"
         f"{bands}; scores are exact decimals and never rounded. "
         f"{quality_gates.FAILING_AT_MOST} failing iterations of a gate ask a person. An iteration "
-        "that a compaction cut is done again, unless every score is in.\n"
+        "that a compaction cut is done again, unless every score is in. All six dimensions are "
+        "needed: a lone composite score is refused, because it is weighed from them and names no "
+        "lowest dimension. In a section from elsewhere it is read as an entry of `score_history`.\n"
     )
 
 

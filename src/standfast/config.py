@@ -364,7 +364,7 @@ def _from_file(folder: str, name: str, source: Source) -> dict[str, object]:
     if not isinstance(document.value, dict):
         raise BadConfig("the settings are not a mapping of keys to values", file=path, line=1)
     return {
-        name: _checked(name, value, source, file=path, line=document.lines.get((name,)))
+        name: _checked(name, value, source, file=path, line_of=document.line_of)
         for name, value in document.value.items()
     }
 
@@ -377,9 +377,14 @@ def _read(folder: str, name: str, source: Source) -> bytes:
 
 
 def _checked(
-    name: str, value: object, source: Source, *, file: str | None = None, line: int | None = None
+    name: str,
+    value: object,
+    source: Source,
+    *,
+    file: str | None = None,
+    line_of: Callable[[tuple[str | int, ...]], int | None] = lambda _: None,
 ) -> object:
-    key = _BY_NAME.get(name)
+    key, line = _BY_NAME.get(name), line_of((name,))
     if key is None:
         raise BadConfig(f"there is no setting `{name}`", file=file, line=line)
     if source is Source.PROJECT and not key.project:
@@ -393,7 +398,8 @@ def _checked(
     try:
         return key.check(value)
     except (ValueError, StandfastError) as error:
-        raise BadConfig(f"`{name}` {error}", file=file, line=line) from error
+        below = getattr(error, "path", ())  # a check that looks into its value says where
+        raise BadConfig(f"`{name}` {error}", file=file, line=line_of((name, *below))) from error
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:

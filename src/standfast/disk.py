@@ -17,6 +17,7 @@ from standfast.errors import DiskFailed, TooLarge, UnsafePath, Unsupported
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+TREE_FILE_MODE, TREE_FOLDER_MODE = 0o666, 0o777  # of which the system takes the umask away
 READ_LIMIT = 4 * 1024 * 1024
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -72,14 +73,17 @@ def sync_folder(path: str) -> None:
         os.close(fd)
 
 
-def make_folder(path: str) -> None:
-    """Create a private folder and its missing parents, each one durable in its own parent."""
+def make_folder(path: str, *, mode: int = FOLDER_MODE) -> None:
+    """Create a folder and its missing parents, each one durable in its own parent.
+
+    They are private; with TREE_FOLDER_MODE they have what the umask leaves, as in a work tree.
+    """
     if os.path.isdir(path):
         return
     parent = os.path.dirname(os.path.abspath(path))
-    make_folder(parent)
+    make_folder(parent, mode=mode)
     try:
-        os.mkdir(path, FOLDER_MODE)
+        os.mkdir(path, mode)
     except FileExistsError:
         if not os.path.isdir(path):
             raise UnsafePath("a file stands where a folder is needed", file=path) from None
@@ -94,7 +98,7 @@ def make_folders_beneath(root: str, relative: str) -> None:
     for count in range(1, len(parts)):
         parent = open_folder_beneath(root, "/".join(parts[:count]))
         try:
-            os.mkdir(_component(parts[count - 1], relative), 0o777, dir_fd=parent)
+            os.mkdir(_component(parts[count - 1], relative), TREE_FOLDER_MODE, dir_fd=parent)
             made = open_folder_beneath(root, "/".join(parts[: count + 1]))
             give(made, os.fstat(parent))
             os.close(made)
@@ -307,7 +311,7 @@ def open_folder_beneath(root: str, relative: str) -> int:
     except BaseException as error:
         os.close(at)
         if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
-            raise _unsafe(error, os.path.join(root, relative)) from error
+            raise unsafe(error, os.path.join(root, relative)) from error
         raise
     return at
 
@@ -339,7 +343,7 @@ def open_beneath(root: str, relative: str) -> int:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise _unsafe(error, os.path.join(root, relative)) from error
+        raise unsafe(error, os.path.join(root, relative)) from error
     finally:
         os.close(folder)
 
@@ -380,7 +384,8 @@ def is_passing(error: OSError) -> bool:
     return error.errno in _PASSING
 
 
-def _unsafe(error: OSError, path: str) -> DiskFailed | UnsafePath:
+def unsafe(error: OSError, path: str) -> DiskFailed | UnsafePath:
+    """What an error of opening says of the path."""
     if is_passing(error):
         return DiskFailed(f"cannot read it now: {error.strerror}", file=path)
     if error.errno == errno.ELOOP:
@@ -421,7 +426,7 @@ def read_regular(path: str, *, limit: int = READ_LIMIT, folder: int | None = Non
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise _unsafe(error, path) from error
+        raise unsafe(error, path) from error
     try:
         return read_fd(fd, limit=limit, name=path)
     finally:

@@ -332,6 +332,17 @@ class FaceInvalid(StandfastError):
     remedy = "Mend the line named; until then the file is neither read nor written over."
 
 
+class FaceBehind(StandfastError):
+    """What was asked for is in the journal, and its file could not be made to show it."""
+
+    code = "SF303"
+    exit_status = 32
+    remedy = (
+        "Do not say it again. Mend what is in the way; the next command that writes the section,"
+        " such as `standfast resumption trigger T7`, brings the file up to date."
+    )
+
+
 # Programs: SF4xx.
 
 

@@ -17,7 +17,7 @@ from standfast.effects.folder import MARK, STARTED, SUP, TREE, Folder, Order
 from standfast.errors import NothingFound
 from standfast.lane_errors import NotBegun, StillRunning
 from standfast.process import having_open, identify, lock_holders, send
-from standfast.protocol.effects import Ended, Seen, Step, decide, key
+from standfast.protocol.effects import Ended, Seen, Step, decide, key, run_of
 from standfast.protocol.text import printable
 from standfast.waiting import HELP, Wait, named
 
@@ -137,7 +137,8 @@ def _record(journal: Journal, folder: Folder, name: str, author: Author) -> None
     ended = folder.read_exit()
     with journal.writing() as tx:
         if not tx.execute("SELECT 1 FROM cells WHERE key = ?", (f"effect.ended:{name}",)):
-            tx.append("effect.ended", {"key": name, **ended._asdict()}, author)
+            by = author.in_run(run_of(name))
+            tx.append("effect.ended", {"key": name, **ended._asdict()}, by)
     folder.clear()
 
 
@@ -172,7 +173,7 @@ def _begin(
         ready(folder)
         folder.write_order(order)  # first: an intent without an order was robbed of it
         told = {"key": order.key, "kind": kind, "argv": order.argv, "cwd": order.cwd}
-        journal.append("effect.intended", told, author)
+        journal.append("effect.intended", told, author.in_run(run_of(order.key)))
         _at_work.append(supervisor := _spawn(folder, sup))
         return _hand_over(supervisor, order)
     except OSError as error:  # no room for another process, or an interpreter that is gone

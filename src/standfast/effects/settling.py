@@ -14,7 +14,7 @@ from standfast.effects.folder import ERR, OUT, Folder
 from standfast.effects.streams import last_words
 from standfast.errors import NothingFound, WrongUsage
 from standfast.lane_errors import EffectInDoubt
-from standfast.protocol.effects import Probe, Verdict, attempt_of, settle
+from standfast.protocol.effects import Probe, Verdict, attempt_of, run_of, settle
 from standfast.redact import redact
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _settle(journal: Journal, order: Order, effect: Effect, author: Author) -> V
 def _ask(journal: Journal, order: Order, kind: str, author: Author) -> None:
     if not _cell(journal, f"effect.asked:{order.key}"):
         told = {"key": order.key, "kind": kind, "argv": order.argv}
-        journal.append("effect.asked", told, author)
+        journal.append("effect.asked", told, author.in_run(run_of(order.key)))
     raise EffectInDoubt(
         f"nobody saw how `{order.key}` ended, and nothing here can tell whether it took effect",
         remedy="Look whether it did (`standfast ps` lists it), then say so with `settle`.",
@@ -109,7 +109,7 @@ def answer(journal: Journal, key: str, verdict: Verdict, author: Author, *, by: 
         if found:
             return Verdict[str(found[0][0])]
         told = {"key": key, "verdict": verdict.name, "by": by, **said, "report": report}
-        tx.append("effect.settled", told, author)
+        tx.append("effect.settled", told, author.in_run(run_of(key)))
     folder.clear()
     return verdict
 

@@ -58,13 +58,16 @@ class Git:
 
     def at(self, directory: str | Path, **variables: str) -> Git:
         """The same door elsewhere, with these variables and none of this one's."""
-        return Git(
+        door = Git(
             directory=Path(directory),
             program=self.program,
             is_tied=self.is_tied,
             timeout_s=self.timeout_s,
             variables=variables,
         )
+        if door.directory == self.directory and "GIT_DIR" not in variables:
+            door._homes[:] = self._homes  # of the same class
+        return door
 
     def read(self, *args: str, stdin: bytes = b"") -> bytes:
         """Run a verb that only looks; it takes no locks and writes nothing, not even the index."""

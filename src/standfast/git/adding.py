@@ -17,6 +17,7 @@ from standfast.errors import GitFailed
 from standfast.git import Git, begun, checked_ref, contents, fresh, held, standing
 from standfast.git.begun import Place
 from standfast.git.durable import sync_all
+from standfast.git.excluding import exclude
 from standfast.lane_errors import BranchTaken, InTheWay
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def add(git: Git, path: str | Path, branch: str, start: str) -> None:
     own = begun.look(place)
     if own is None:
         standing.refuse_elsewhere(git)
-    _exclude(place.common)
+    exclude(place.common, EXCLUDED)  # worktrees inside the main one are not among its files
     own = own or _make(place, start)
     if own is not None:
         if begun.is_whole(place, own):
@@ -220,17 +221,3 @@ def _with_folders(path: Path, top: Path) -> Iterator[Path]:
         if folder in {top, Path(folder.anchor)}:
             return
         yield folder
-
-
-def _exclude(common: Path) -> None:
-    """Worktrees inside the main one are not among its files."""
-    file = common / "info" / "exclude"
-    try:
-        there = disk.read_regular(str(file))
-    except FileNotFoundError:
-        there = b""
-    if EXCLUDED.encode() in there.split(b"\n"):
-        return
-    disk.make_folder(str(file.parent))
-    gap = b"" if not there or there.endswith(b"\n") else b"\n"
-    disk.replace(str(file), there + gap + EXCLUDED.encode() + b"\n", mode=0o644)

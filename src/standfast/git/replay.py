@@ -44,7 +44,7 @@ class Replayed(NamedTuple):
     dropped: tuple[str, ...] = ()  # commits of which the other side has everything
 
 
-class _Raw(NamedTuple):
+class Raw(NamedTuple):
     """A commit as git keeps it, byte for byte."""
 
     tree: str
@@ -73,7 +73,7 @@ def replay(git: Git, tip: str, onto: str) -> Replayed:
     """Put what *tip* has and *onto* has not on top of *onto*."""
     if git.is_ancestor(onto, tip):
         return Replayed(tip)
-    lane = _rows(git, "--topo-order", "--parents", f"{onto}..{tip}")
+    lane = rows(git, "--topo-order", "--parents", f"{onto}..{tip}")
     if any(len(row) > 2 for row in lane):  # noqa: PLR2004  # itself, and more than one parent
         return _merged_once(git, tip, onto, [row[0] for row in lane])
     return _one_by_one(git, tip, onto, [row[0] for row in reversed(lane)])
@@ -112,7 +112,7 @@ def _one_by_one(git: Git, tip: str, onto: str, commits: Iterable[str]) -> Replay
     at, tree = onto, tree_of(git, onto)
     dropped: list[str] = []
     for commit in commits:
-        raw = _raw(git, commit)
+        raw = commit_of(git, commit)
         before = tree_of(git, raw.parents[0]) if raw.parents else _empty_tree(git)
         merged = _picked(git, raw, commit, before, tree)
         if merged.conflicts:
@@ -123,11 +123,11 @@ def _one_by_one(git: Git, tip: str, onto: str, commits: Iterable[str]) -> Replay
             dropped.append(commit)
         else:
             tree = merged.tree
-            at = _write(git, raw._replace(tree=tree, parents=(at,)))
+            at = write_commit(git, raw._replace(tree=tree, parents=(at,)))
     return Replayed(at, dropped=tuple(dropped))
 
 
-def _picked(git: Git, raw: _Raw, commit: str, before: str, tree: str) -> Merged:
+def _picked(git: Git, raw: Raw, commit: str, before: str, tree: str) -> Merged:
     """The tree so far with the change of one commit in it."""
     if before == tree:
         return Merged(raw.tree, ())
@@ -142,22 +142,24 @@ def _picked(git: Git, raw: _Raw, commit: str, before: str, tree: str) -> Merged:
 
 def _has_same(git: Git, commit: str, onto: str, tip: str) -> bool:
     """Whether the other side took this very change, and went on from there."""
-    same = _rows(git, "--right-only", "--cherry-mark", f"{onto}...{tip}")
+    same = rows(git, "--right-only", "--cherry-mark", f"{onto}...{tip}")
     return [f"={commit}"] in same
 
 
-def _rows(git: Git, *args: str) -> list[list[str]]:
+def rows(git: Git, *args: str) -> list[list[str]]:
+    """What rev-list prints, a list for each line."""
     return [line.split() for line in git.read("rev-list", *args).decode().splitlines()]
 
 
 # Commits, byte for byte: a message may have any encoding, or none.
 
 
-def _raw(git: Git, commit: str) -> _Raw:
+def commit_of(git: Git, commit: str) -> Raw:
+    """A commit taken apart."""
     return read_commit(git.read("cat-file", "commit", commit))
 
 
-def read_commit(data: bytes) -> _Raw:
+def read_commit(data: bytes) -> Raw:
     """Take a commit apart, as `git cat-file commit` prints it."""
     head, _, message = data.partition(b"\n\n")
     lines = [line.partition(b" ") for line in head.split(b"\n")]
@@ -166,7 +168,7 @@ def read_commit(data: bytes) -> _Raw:
     if not all(map(_ID.fullmatch, ids)):
         raise GitFailed("a commit of the lane is damaged: it names no tree, or no parent")
     tree, *parents = [each.decode() for each in ids]
-    return _Raw(
+    return Raw(
         tree=tree,
         parents=tuple(parents),
         author=said.get(b"author", _NOBODY),
@@ -176,8 +178,8 @@ def read_commit(data: bytes) -> _Raw:
     )
 
 
-def _write(git: Git, raw: _Raw) -> str:
-    """A signature is left behind: it was made for another commit."""
+def write_commit(git: Git, raw: Raw) -> str:
+    """Make a commit; a signature is left behind: it was made for another commit."""
     lines = [f"tree {raw.tree}".encode()]
     lines += [f"parent {parent}".encode() for parent in raw.parents]
     lines += [b"author " + raw.author, b"committer " + raw.committer]
@@ -188,13 +190,13 @@ def _write(git: Git, raw: _Raw) -> str:
 
 
 def _join(git: Git, tree: str, parents: tuple[str, str], last: str, message: str) -> str:
-    who = _raw(git, last).committer
+    who = commit_of(git, last).committer
     words = message.encode("utf-8", "surrogateescape")
-    return _write(git, _Raw(tree, parents, who, who, None, words.rstrip(b"\n") + b"\n"))
+    return write_commit(git, Raw(tree, parents, who, who, None, words.rstrip(b"\n") + b"\n"))
 
 
 def _throwaway(git: Git, tree: str, parents: Sequence[str]) -> str:
-    return _write(git, _Raw(tree, tuple(parents), _NOBODY, _NOBODY, None, b""))
+    return write_commit(git, Raw(tree, tuple(parents), _NOBODY, _NOBODY, None, b""))
 
 
 def _empty_tree(git: Git) -> str:

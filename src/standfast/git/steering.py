@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from standfast import disk, xdg
 from standfast.errors import StandfastError
-from standfast.git import armour, shared, standing
+from standfast.git import armour, excluding, shared, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,6 +81,7 @@ def _digest(data: bytes) -> str:
 def _files(git: Git, rows: Iterable[tuple[str, str, str]], own: str) -> dict[str, bytes]:
     common = git.common_directory()
     found = {name: _text(common / name) for name in _FILES}
+    found[EXCLUDE] = excluding.without_ours(found[EXCLUDE])
     for key, usual in ((_ATTRIBUTES, "git/attributes"), (EXCLUDES, "git/ignore")):
         named = [value for _, each, value in rows if each == key]
         path = named[-1] if named else _of_user(usual)

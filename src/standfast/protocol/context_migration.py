@@ -11,7 +11,7 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from standfast.protocol import context, stated_times
+from standfast.protocol import context, context_headings, stated_times
 from standfast.protocol.context_document import moment, role_in, steps
 from standfast.protocol.context_draft import Draft
 from standfast.protocol.context_schema import (
@@ -37,18 +37,12 @@ STUBS = {
     KEY_FILES: ("- (to fill in: the paths that matter)",),
 }
 UNKNOWN = f"unknown {TO_FILL_IN})"
-# What sections are called that should be called otherwise: whole names, or followed by a blank.
-_ALSO = {
-    RECOVERY: ("recovery", "how to recover", "resume", "how to resume"),
-    COMPLETED: ("completed", "work completed", "done", "finished"),
-    PENDING: ("pending", "outstanding", "open tasks", "todo", "to do", "remaining"),
-    KEY_FILES: ("key files", "important files", "relevant files"),
-}
 _MENDS = frozenset({"pending.missing", "files.missing"})  # beside all errors
 _LONGEST_NAME = 200
 _TAIL = re.compile(r"[\s\u2013\u2014:|-]*\b(?:session\s+)?context\W*$", re.IGNORECASE)
 _HEAD_OF = re.compile(
-    r"^(?:(?:agent|session|role|task)\s+)?context(?: file)?(?: for)?\s*[:\u2013\u2014|-]+\s*(?=\w)",
+    r"^(?:(?:agent|session|role|task)\s+)?(?:context|notes)(?: file)?"
+    r"(?:\s+(?:for|of)\s+(?:the\s+)?|(?: for)?\s*[:\u2013\u2014|-]+\s*)(?=\w)",
     re.IGNORECASE,
 )
 _BEFORE_DATE = re.compile(
@@ -72,6 +66,7 @@ def migrate(text: str, *, role: str, now: str) -> str:
     draft = Draft.of(text)
     draft.close_fence()
     was: list[str] = []
+    context_headings.unfold(draft, was)
     _rename(draft, was)
     _add_missing(draft)
     _number(draft)
@@ -91,19 +86,12 @@ def _rename(draft: Draft, was: list[str]) -> None:
         document = draft.parsed()
         if document.named(name):
             continue
-        heading = next((each for each in document.outline.headings if _means(each, name)), None)
+        heading = next(
+            (each for each in document.outline.headings if context_headings.means(each, name)), None
+        )
         if heading is not None:
             was.append(draft.lines[heading.line - 1])
             draft.lines[heading.line - 1] = f"## {name}{draft.cr}"
-
-
-def _means(heading: Heading, name: str) -> bool:
-    text = heading.text.lower()
-    if text == name.lower():
-        return True
-    return heading.level == _SECTION and any(
-        text == other or text.startswith((f"{other} ", f"{other}:")) for other in _ALSO[name]
-    )
 
 
 def _add_missing(draft: Draft) -> None:
@@ -215,10 +203,9 @@ def _newest(text: str, now: str) -> str | None:
     """The newest day or time that a text states, if it is not yet to come."""
     today = stated_times.first(now)
     latest = today.when + _AHEAD if today else None
-    found = [each for each in stated_times.stated(text) if latest is None or each.when <= latest]
-    if not found:
+    newest = stated_times.newest(text, latest)
+    if newest is None:
         return None
-    newest = max(found, key=lambda each: (each.when, not each.is_day))
     if newest.is_day:
         return newest.when.date().isoformat()
     return f"{newest.when:%Y-%m-%dT%H:%M}{'Z' if newest.has_zone else ''}"

@@ -68,8 +68,11 @@ def check_thresholds(value: object) -> tuple[float, ...]:
     """The setting: four shares that rise, each between 0 and 1; a ValueError says what is wrong."""
     if not isinstance(value, (list, tuple)) or len(value) != len(THRESHOLDS):
         raise ValueError(f"is not a list of {len(THRESHOLDS)} shares")
-    if any(isinstance(each, bool) or not isinstance(each, (int, float)) for each in value):
-        raise ValueError("names a share that is no number")
+    for number, each in enumerate(value):
+        if isinstance(each, bool) or not isinstance(each, (int, float)):
+            from standfast.protocol.places import Faulty  # for commands: hooks pass over it
+
+            raise Faulty("names a share that is no number", (number,))
     if not all(low < high for low, high in zip((0, *value), (*value, 1), strict=True)):
         raise ValueError("does not rise from above 0 to below 1")
     return tuple(float(each) for each in value)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 KEY = "resumption"
 _KEY = re.compile(r"^([A-Za-z_][A-Za-z0-9_-]*)[ \t]*:", re.MULTILINE)
+_WORK = ("workflow", "orchestration", "project", "pipeline")
+_STATUS = ("status", "workflow_status")
 _UNDER_WAY, _OVER = "ACTIVE", "COMPLETE"
 _NONE = {"", "none", "null", "n/a", "-"}  # how people write that there is none yet
 _LONGEST_NUMBER = 6
@@ -42,7 +44,7 @@ def latest_id(text: str) -> str | None:
 def around(text: str, updated_at: str, file: str) -> Around:
     """What the rest of the file says of phase, status, checkpoints and gates."""
     phase = _phase(_part(text, "pipelines"))
-    status = plain_values.status(_mapping(_part(text, "workflow")).get("status"))
+    status = _workflow_status(text)
     stated = _stated(text, updated_at)
     return Around(
         updated_at=stated or updated_at,
@@ -57,9 +59,18 @@ def around(text: str, updated_at: str, file: str) -> Around:
 
 
 def _stated(text: str, written: str) -> str | None:
-    """The newest time in the file that is not after it was written: a checkout writes it anew."""
-    found = (stated_times.rfc3339(each.when) for each in stated_times.stated(text))
-    return max((each for each in found if each <= written), default=None)
+    """The time that the file gives itself, not after it was written: a checkout writes it anew."""
+    limit = stated_times.first(written)
+    found = stated_times.newest(text, limit.when if limit else None)
+    return stated_times.rfc3339(found.when) if found else None
+
+
+def _workflow_status(text: str) -> str | None:
+    """The first status of the whole work that can be read, wherever files have it."""
+    parts = (_mapping(_part(text, key)) for key in _WORK)
+    said = (part.get(key) for part in parts for key in _STATUS)
+    beside = (_part(text, key) for key in _STATUS)
+    return next(filter(None, map(plain_values.status, (*said, *beside))), None)
 
 
 def _part(text: str, key: str) -> Any:  # noqa: ANN401  # anything that YAML can say

@@ -74,7 +74,8 @@ def read_scores(given: Mapping[str, object]) -> dict[str, Decimal]:
     for name in given:
         if name not in WEIGHTS:
             problem = f"there is no dimension `{one_line(name, 60)}`"
-            raise BadScore(problem, remedy=f"There are {', '.join(WEIGHTS)}.")
+            alone = " The composite is weighed from them." if "composite" in name.lower() else ""
+            raise BadScore(problem, remedy=f"There are {', '.join(WEIGHTS)}.{alone}")
     return {name: read_score(given[name], name) for name in WEIGHTS if name in given}
 
 

@@ -82,7 +82,7 @@ def _decision(key: str, said: object, path: Path, notes: Notes) -> Section | Non
 def _optional(rest: Section, path: Path, notes: Notes) -> Section:
     """What the protocol knows of a decision too, as it has it; the rest is the project's own."""
     found = {**rest}
-    for name in ("gate", "iteration", "affects_phases", "applied"):
+    for name in _READERS:
         if name not in rest or not [*check(rest[name], _ENTRY[name])]:
             continue
         read = _READERS[name](rest[name])
@@ -118,6 +118,7 @@ _READERS: Mapping[str, Any] = {
     "iteration": plain_values.number,
     "affects_phases": phases,
     "applied": plain_values.flag,
+    "was": spoken,
 }
 
 
@@ -126,14 +127,7 @@ def _numbered(entries: list[Section], prefix: str, path: Path, notes: Notes) -> 
 
     An entry keeps its number where it can, for other files name it; the others come behind.
     """
-    taken: dict[int, int] = {}
-    for at, entry in enumerate(entries):
-        number = _number(entry["id"])
-        if number and number not in taken:
-            taken[number] = at
-    for at in range(len(entries)):
-        if at not in taken.values():
-            taken[max(taken, default=0) + 1] = at
+    taken = _places(entries, prefix)
     order = sorted(taken)
     if [taken[number] for number in order] != list(range(len(entries))):
         notes.assumed(path, "was not in the order of its ids: it is now")
@@ -145,9 +139,27 @@ def _numbered(entries: list[Section], prefix: str, path: Path, notes: Notes) -> 
             notes.assumed((*path, at), f"had no id: it is {made['id']}")
         elif entry["id"] != made["id"]:
             notes.read((*path, at, "id"), entry["id"], made["id"])
-            made.setdefault("was", entry["id"])
+            made["was"] = made.get("was") or spoken(entry["id"])
         found.append(made)
     return found
+
+
+def _places(entries: list[Section], prefix: str) -> dict[int, int]:
+    """Which entry has which number: an id in our form yields to none in another's."""
+    numbers = [_number(entry["id"]) for entry in entries]
+    ours = (
+        at for at, number in enumerate(numbers)
+        if number and entries[at]["id"] == ids.format_id(prefix, number)
+    )  # fmt: skip
+    taken: dict[int, int] = {}
+    for at in dict.fromkeys((*ours, *range(len(entries)))):
+        number = numbers[at]
+        if number and number not in taken:
+            taken[number] = at
+    placed = {*taken.values()}
+    last = max(taken, default=0)
+    behind = (at for at in range(len(entries)) if at not in placed)
+    return taken | dict(enumerate(behind, last + 1))
 
 
 def _number(name: object) -> int | None:
@@ -224,6 +236,8 @@ def _compaction(said: object, path: Path, updated_at: str, notes: Notes) -> Sect
     at = plain_values.time(told if told is not None else entry.get("said"))
     if at is None:
         notes.assumed(path, f"has no time: taken as {updated_at}")
+        if told is not None:
+            notes.removed((*path, "timestamp"), told)
     elif told != at:
         notes.read((*path, "timestamp"), told or said, at)
     fill = plain_values.named(entry, *_FILL)
@@ -231,7 +245,8 @@ def _compaction(said: object, path: Path, updated_at: str, notes: Notes) -> Sect
     if fill is not None and share is None:
         notes.removed((*path, "estimated_fill_before"), fill)
     used = {key for key in (*_AT, *_FILL) if key in entry and entry[key] in (told, fill)}
-    rest = {key: each for key, each in entry.items() if key not in {"id", "trigger", *used}}
+    used |= {"id", "timestamp", "trigger", "estimated_fill_before"}
+    rest = {key: each for key, each in entry.items() if key not in used}
     return {
         "id": entry.get("id"),
         "timestamp": at or updated_at,

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from standfast.protocol import plain_values, resumption_state, resumption_totals
+from standfast.protocol import (
+    plain_values,
+    resumption_mending,
+    resumption_state,
+    resumption_totals,
+)
 from standfast.protocol import resumption_entries as entries
 from standfast.protocol.resumption import blank
 from standfast.protocol.resumption_check import faults_in, validate
@@ -98,7 +103,8 @@ def migrate(value: object, around: Around) -> Migrated:
         notes.assumed((), f"missing, now there: {', '.join(f'`{name}`' for name in lacking)}")
     for name, part in made.items():
         _tell_filled(name, whole.get(name), part, notes)
-    _mend(made, state, whole, around, notes)
+    empty = blank(Recovery(**{name: state[name] for name in Recovery._fields}), [around.file], ())
+    resumption_mending.mend(made, empty, SUB_SECTIONS[1:], notes)
     _drop(whole, used, notes)
     return Migrated(_in_order(whole, made, used), value, tuple(notes))
 
@@ -146,17 +152,6 @@ def _mapping(name: str, value: object, notes: Notes) -> Mapping[str, Any]:
     if not plain_values.is_none(value) and not isinstance(value, dict):
         notes.removed((name,), value)
     return value if isinstance(value, dict) else {}
-
-
-def _mend(
-    made: Section, state: Section, whole: Mapping[str, Any], around: Around, notes: Notes
-) -> None:
-    """What still breaks a rule goes: no form that somebody writes may stand in the way of all."""
-    empty = blank(Recovery(**{name: state[name] for name in Recovery._fields}), [around.file], ())
-    for name in SUB_SECTIONS[1:]:
-        if [*faults_in(made, (name,))]:
-            notes.removed((name,), whole.get(name))
-            made[name] = empty[name]
 
 
 def _drop(whole: Mapping[str, Any], used: set[str], notes: Notes) -> None:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, NamedTuple
 
+from standfast.protocol import plain_values
 from standfast.protocol.text import printable
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from standfast.protocol.resumption_schema import Section
+
+AHEAD, RUNS, OVER, NAMED = "ahead", "runs", "over", "named"
 _LONGEST = 20_000
 _BEFORE = 40  # characters before a phase's name that say how it stands
 _PHASE = re.compile(
@@ -25,7 +33,7 @@ _NOW = re.compile(
     re.IGNORECASE,
 )
 _WAITS = re.compile(
-    r"^\W{0,4}(?:is |are )?(?:\(?next|pending|not started|not begun|to come|can start|starts? next"
+    r"\W{0,4}(?:is |are )?(?:\(?next|pending|not started|not begun|to come|can start|starts? next"
     r"|will|ready|todo|blocked)",
     re.IGNORECASE,
 )
@@ -35,39 +43,93 @@ _RUNS = re.compile(
     re.IGNORECASE,
 )
 _OVER = re.compile(r"\b(?:complete|completed|done|finished|passed)\b", re.IGNORECASE)
-_ALL_OVER = re.compile(
-    r"\b(?:workflow|project|all phases|everything|all work)\b(?: \w+){0,3}?[\s:]{1,3}"
-    r"(?:is |are |now )?(?:complete|completed|done|finished)\b",
-    re.IGNORECASE,
+_OF = r"(?:[ ]?(?:of|/)[ ]?\d{1,4})?"
+_NAMED = (
+    re.compile(rf"{_OF}[ ]?\((?P<name>[^()\n]{{2,40}})\)"),
+    re.compile(
+        rf"{_OF}[ ]?(?:[:\u2013\u2014]|-(?=[ ]))[ ]?(?P<name>[^\W\d_][\w /&+-]{{1,40}}?)"
+        r"(?=[:.,;(\n]|$|[ ][-\u2013\u2014][ ])"
+    ),
 )
-_NOT = re.compile(r"\b(?:not|until|once|when|after|before|un|nearly|almost)\b", re.IGNORECASE)
+# What a phase is called, before what is said of it.
+_TITLE = re.compile(
+    rf"{_OF}[ ]?(?:\([^()\n]{{0,60}}\)|[-\u2013\u2014][ ]?[^:,.;()\n]{{0,60}}(?=:))?"
+)
+_LONGEST_NAME = 3  # words: more of them are a sentence
 
 
-def phase_in(prose: str) -> int | None:
-    """The phase that the work is in: one that runs, else the last that is over, else the first."""
-    text = printable(prose[:_LONGEST])
+class Mention(NamedTuple):
+    """A phase that is named, and how it is said to stand."""
+
+    number: int
+    at: int  # where its name begins
+    end: int
+    stands: str
+
+
+def text_of(prose: str) -> str:
+    """As much of it as is looked at, in its lines."""
+    return printable(prose[:_LONGEST], keep_newlines=True)
+
+
+def mentions(text: str) -> Iterator[Mention]:
+    """Every phase in a text, in its order."""
     named = list(_PHASE.finditer(text))
-    running: list[int] = []
-    over: list[int] = []
-    other: list[int] = []
     for at, found in enumerate(named):
         last = re.findall(r"\d+", found[2])[-1:] or [found[1]]
         end = named[at + 1].start() if at + 1 < len(named) else len(text)
         clause = re.split(r"[.;\n]\s|\n", text[found.end() : end], maxsplit=1)[0]
         before = text[max(0, found.start() - _BEFORE) : found.start()]
-        if _AHEAD.search(before) or _WAITS.match(clause):
-            continue
-        is_running = _NOW.search(before) or _RUNS.search(clause)
-        place = running if is_running else over if _OVER.search(clause) else other
-        place.append(int(last[0]))
-    if running:
-        return running[-1]
-    return max(over) if over else next(iter(other), None)
+        yield Mention(int(last[0]), found.start(), found.end(), _stands(before, clause))
 
 
-def is_over(prose: str) -> bool:
-    """Whether the whole work is said to be over."""
-    found = _ALL_OVER.search(printable(prose[:_LONGEST]))
-    return (
-        found is not None and _NOT.search(prose[max(0, found.start() - 20) : found.end()]) is None
+def _stands(before: str, clause: str) -> str:
+    named = _TITLE.match(clause)
+    if _AHEAD.search(before) or _WAITS.match(clause, named.end() if named else 0):
+        return AHEAD
+    if _NOW.search(before) or _RUNS.search(clause):
+        return RUNS
+    return OVER if _OVER.search(clause) else NAMED
+
+
+def phase_in(prose: str, *, is_over: bool = False) -> int | None:
+    """The phase that the work is in: one that runs, else the last that is over, else the first.
+
+    Of work that *is_over* only the last that is over: what else is named is history.
+    """
+    by: dict[str, list[int]] = {RUNS: [], OVER: [], NAMED: [], AHEAD: []}
+    for each in mentions(text_of(prose)):
+        by[each.stands].append(each.number)
+    if by[RUNS] and not is_over:
+        return by[RUNS][-1]
+    others = () if is_over else by[NAMED]
+    return max(by[OVER]) if by[OVER] else next(iter(others), None)
+
+
+def name_in(prose: str, number: int | None) -> str:
+    """What prose calls a phase: `Phase 2 (Drafting)`, `Phase 4 of 6 - Hardening: …`."""
+    text = text_of(prose)
+    for each in mentions(text):
+        found = (form.match(text, each.end) for form in _NAMED if each.number == number)
+        names = (match["name"].strip() for match in found if match is not None)
+        name = next((name for name in names if _is_name(name)), "")
+        if name:
+            return name
+    return ""
+
+
+def _is_name(words: str) -> bool:
+    says_how = _RUNS.search(words) or _OVER.search(words) or _WAITS.match(words)
+    return not (
+        says_how
+        or plain_values.status(words) is not None
+        or any(map(str.isdigit, words))
+        or len(words.split()) > _LONGEST_NAME
     )
+
+
+def other_phase(state: Section) -> int | None:
+    """The phase that the words of a state speak of, where its number is another."""
+    is_over = state["workflow_status"] == "COMPLETE"
+    spoken_of = phase_in(state["current_activity"], is_over=is_over)
+    return None if spoken_of == state["current_phase"] else spoken_of

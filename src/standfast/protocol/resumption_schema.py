@@ -131,7 +131,7 @@ _DECISION = _object(
         "iteration": _ITERATION,
         "affects_phases": {"type": "array", "items": _COUNT},
         "applied": {"type": "boolean"},
-        "was": {**_id(DECISION), "description": "its id in the list that it was united from"},
+        "was": {**_TEXT, "description": "its id before: in another list, or in another form"},
     },
 )
 _COMPACTION = _object(

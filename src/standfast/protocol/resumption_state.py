@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from standfast.protocol import plain_values
 from standfast.protocol.json_schema import check
 from standfast.protocol.plain_values import spoken
-from standfast.protocol.resumption_prose import is_over, phase_in
+from standfast.protocol.resumption_prose import name_in, phase_in
 from standfast.protocol.resumption_schema import SECTION
+from standfast.protocol.resumption_standing import COMPLETE, status_in
 from standfast.protocol.staleness import seconds
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ CALLED: Mapping[str, tuple[str, ...]] = {
     "context_fill_at_update": ("context_fill", "context_usage"),
     "updated_at": ("last_updated", "last_updated_at", "updated", "timestamp", "date"),
 }
+# What a field says that nobody wrote: work that is over has another phase than its words name.
+_FIRST_STATUS = ("workflow_status", *(name for name in CALLED if name != "workflow_status"))
 OPTIONAL = ("cross_session_portable", "ephemeral_references")
 _FIELDS: Schema = SECTION["properties"][STATE]["properties"]
 _EMPTY: tuple[object, ...] = (None, "", [], {})
@@ -66,8 +69,10 @@ def recovery_state(
     own = dict(sources[0].value)
     told = {name: _told(name, sources) for name in CALLED}
     made: Section = {name: _taken(name, each, notes) for name, each in told.items()}
-    prose = "\n".join(spoken(own.get(key) or whole.get(key)) for key in ("current_activity", PROSE))
-    for name, each in told.items():
+    said = (own.get(key) or whole.get(key) for key in ("current_activity", PROSE))
+    prose = "\n".join(filter(None, map(_prose, said)))
+    for name in _FIRST_STATUS:
+        each = told[name]
         if made[name] is None and (each is None or each.read is not each.value):
             made[name] = _unsaid(name, made, prose, around, notes)
     _agree(made, told["current_phase"], prose, notes)
@@ -75,6 +80,10 @@ def recovery_state(
     used = {each.path for each in told.values() if each is not None}
     kept = {key: each for key, each in own.items() if (STATE, key) not in used}
     return _in_order(own, made, kept), {str(path[0]) for path in used if path[0] != STATE}
+
+
+def _prose(said: object) -> str:
+    return said.strip() if isinstance(said, str) else spoken(said)
 
 
 def _sources(whole: Mapping[str, Any]) -> list[_Source]:
@@ -158,30 +167,51 @@ def _unsaid(name: str, made: Section, prose: str, around: Around, notes: Notes) 
         notes.unsaid(path, f"taken as {around.updated_at}, {around.updated_by}")
         return around.updated_at
     if name == "workflow_status":
-        status = around.workflow_status or ("COMPLETE" if is_over(prose) else "ACTIVE")
+        status = _status(made, prose, around)
         notes.unsaid(path, f"taken as {status}")
         return status
     if name == "current_phase":
-        number = around.current_phase or phase_in(prose)  # a 0 is often what nobody counted
+        words = phase_in(prose, is_over=made["workflow_status"] == COMPLETE)
+        number = around.current_phase or words  # a 0 is often what nobody counted
         number = around.current_phase if number is None else number
         notes.unsaid(path, "unknown" if number is None else f"taken as {number}")
         return number
     if name == "current_phase_name":
         is_same = made["current_phase"] == around.current_phase
-        return around.current_phase_name if is_same else ""
+        return around.current_phase_name if is_same else ""  # else see _agree
     unsaid = {"last_checkpoint": around.last_checkpoint, "context_fill_at_update": None}
     return unsaid.get(name, "")
 
 
+def _status(made: Section, prose: str, around: Around) -> str:
+    """Words that say that it stopped are newer than an `active` that stands around them."""
+    is_over = status_in(spoken(made["last_checkpoint"])) == COMPLETE
+    words = status_in(prose) or (COMPLETE if is_over else None)
+    beside = around.workflow_status
+    return (words if beside in {None, "ACTIVE"} else None) or beside or "ACTIVE"
+
+
 def _agree(made: Section, told: _Told | None, prose: str, notes: Notes) -> None:
     """Take the name from what the number was read from; say where words name another phase."""
-    if told is not None and not made["current_phase_name"] and isinstance(told.value, (str, dict)):
-        made["current_phase_name"] = plain_values.phase(told.value).name
-    number, words = made["current_phase"], phase_in(prose)
+    number = made["current_phase"]
+    words = phase_in(prose, is_over=made["workflow_status"] == COMPLETE)
     if words is not None and number is not None and words != number:
         path = (STATE, "current_phase") if told is None else told.path
         problem = f"is {number}, and the prose speaks of phase {words}: look which of them is right"
         notes.assumed(path, problem)
+        if number == 0:  # often what nobody counted: unknown is nearer to the truth
+            made["current_phase"] = None
+            notes.read(path, number, "unknown")
+    _name_phase(made, told, prose, notes)
+
+
+def _name_phase(made: Section, told: _Told | None, prose: str, notes: Notes) -> None:
+    path = (STATE, "current_phase_name")
+    if told is not None and not made[path[1]] and isinstance(told.value, (str, dict)):
+        made[path[1]] = plain_values.phase(told.value).name
+    if not made[path[1]] and (name := name_in(prose, made["current_phase"])):
+        made[path[1]] = name
+        notes.unsaid(path, f"taken as {name}")
 
 
 def _optional(sources: list[_Source], notes: Notes) -> Section:

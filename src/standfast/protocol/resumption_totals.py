@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 TRAJECTORY, DEFECTS = "quality_trajectory", "defect_summary"
 _ID = ("id", "gate", "gate_id", "defect", "defect_id", "name")
 _SCORE = ("score", "final_score", "weighted_score", "composite_score", "scores", "score_history")
+_WITH_SCORE = re.compile(r"([^\s:=(][^:=(]{0,80}?) ?(?:[:=] ?|\()([\d.][^()]{0,20})\)?")
+_IN_WORDS = re.compile(r"(?<![\w.])(?:0?\.\d{1,6}|1\.0{1,6}|\d{1,3}(?:\.\d{1,4})? ?%)(?![\w.])")
+_ITERATIONS = ("iterations", "iterations_used", "iteration_count", "iteration")
 _WORDS = ("description", "summary", "title", "issue", "text")
 
 
@@ -51,8 +54,19 @@ def quality_trajectory(value: Mapping[str, Any], gates: tuple[str, ...], notes: 
     found |= _current(value, notes)
     found["lowest_dimension"] = _text(TRAJECTORY, "lowest_dimension", value, notes)
     used = _count(TRAJECTORY, "total_iterations_used", value, notes)
-    found["total_iterations_used"] = sum(map(len, history.values())) if used is None else used
+    found["total_iterations_used"] = _iterations(value, history) if used is None else used
     return found
+
+
+def _iterations(value: Mapping[str, Any], history: dict[str, list[float]]) -> int:
+    """Of each gate as many as it tells, or as it has scores: one that passed had one at least."""
+    used = {gate: len(scores) for gate, scores in history.items()}
+    for field in ("gates_completed", "gates_remaining", "score_history"):
+        for gate, said in _entries(value.get(field)):
+            told = plain_values.named(said, *_ITERATIONS) if isinstance(said, dict) else None
+            least = int(field == "gates_completed")
+            used[gate] = max(used.get(gate, 0), plain_values.number(told) or 0, least)
+    return sum(used.values())
 
 
 def _gates(field: str, value: object, history: dict[str, Any], notes: Notes) -> list[str]:
@@ -77,9 +91,10 @@ def _gates(field: str, value: object, history: dict[str, Any], notes: Notes) -> 
 
 def _rest(said: object) -> Section:
     """What else is said of a gate."""
-    known = {*_ID, *_SCORE}
-    return {key: each for key, each in said.items() if key not in known} \
-        if isinstance(said, dict) else {}  # fmt: skip
+    if not isinstance(said, dict):
+        return {}
+    read = {*_ID, *(key for key in _SCORE if _scores(said.get(key)))}
+    return {key: each for key, each in said.items() if key not in read}
 
 
 def _entries(value: object) -> Iterator[tuple[str, Any]]:
@@ -89,7 +104,7 @@ def _entries(value: object) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         yield from ((key.strip(), each) for key, each in value.items())
     elif isinstance(value, str):
-        yield from ((each.strip(), each) for each in value.split(",") if each.strip())
+        yield from (_named(each.strip()) for each in value.split(",") if each.strip())
     for entry in value if isinstance(value, list) else ():
         if isinstance(entry, dict) and len(entry) == 1 and not {*entry} & {*_ID}:
             yield next((key.strip(), each) for key, each in entry.items())
@@ -99,19 +114,37 @@ def _entries(value: object) -> Iterator[tuple[str, Any]]:
             yield spoken(entry), spoken(entry)
 
 
+def _named(text: str) -> tuple[str, str]:
+    """`QG-1 (0.94)`, `QG-1: 94 %` and `QG-1`."""
+    found = _WITH_SCORE.fullmatch(text)
+    is_score = found is not None and plain_values.score(found[2]) is not None
+    return (found[1], found[2]) if found is not None and is_score else (text, text)
+
+
 def _history(value: object, notes: Notes) -> dict[str, list[float]]:
     if isinstance(value, dict) and is_right(TRAJECTORY, "score_history", value):
         return {**value}
     found: dict[str, list[float]] = {}
     for at, (gate, said) in enumerate(_entries(value) if value is not None else ()):
-        scores = _scores(said)
+        scores = _scores(said) or _each_score(said)
         if gate and (scores or said in (None, [], {})):
             found[gate] = [*found.get(gate, []), *scores]
-        else:
-            notes.removed((TRAJECTORY, "score_history", gate or at), said)
+        odd = _unread(said) if gate and scores else [said] * (said not in (None, [], {}))
+        for each in odd:
+            notes.removed((TRAJECTORY, "score_history", gate or at), each)
     if value is not None:
         notes.read((TRAJECTORY, "score_history"), value, found)
     return found
+
+
+def _each_score(said: object) -> list[float]:
+    """Those that can be read, of a list in which one cannot."""
+    return [score for each in said for score in _scores(each)] if isinstance(said, list) else []
+
+
+def _unread(said: object) -> list[object]:
+    every = said if isinstance(said, list) and not _scores(said) else []
+    return [each for each in every if not plain_values.is_none(each) and not _scores(each)]
 
 
 def _scores(said: object) -> list[float]:
@@ -128,11 +161,17 @@ def _scores(said: object) -> list[float]:
             read += _scores(each)
         elif plain_values.is_none(each):
             continue
-        elif (score := plain_values.score(each)) is not None:
+        elif (score := plain_values.score(_in_words(each))) is not None:
             read.append(score)
         else:
             return []
     return read
+
+
+def _in_words(said: object) -> object:
+    """The one score in words: `PASS (0.93)`."""
+    found = _IN_WORDS.findall(said) if isinstance(said, str) else []
+    return found[0] if len(found) == 1 else said
 
 
 def _current(value: Mapping[str, Any], notes: Notes) -> Section:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from standfast.lane_errors import UnknownRunner
 from standfast.protocol import durations, ids
+from standfast.protocol.places import Faulty, within
 from standfast.protocol.runners import KINDS, KNOWN, SHELL, Runner
 from standfast.protocol.text import one_line
 
@@ -26,7 +27,11 @@ def check(said: object) -> dict[str, Runner]:
     """Every runner that *said* has, by name; a ValueError says which is wrong, and how."""
     if not isinstance(said, dict) or len(said) > MOST_RUNNERS:
         raise ValueError(f"is not a mapping of at most {MOST_RUNNERS} names to runners")
-    return {ids.name(name, what="runner"): _runner(name, given) for name, given in said.items()}
+    found = {}
+    for name, given in said.items():
+        with within(name):
+            found[ids.name(name, what="runner")] = _runner(name, given)
+    return found
 
 
 def resolve(name: str, own: Mapping[str, Runner]) -> Runner:
@@ -43,10 +48,11 @@ def _runner(name: str, given: object) -> Runner:
         raise ValueError(f"`{name}`: {', '.join(KEYS)} are given as a mapping")  # noqa: TRY004  # one kind of refusal
     unknown = [str(key) for key in given if key not in KEYS]
     if unknown:
-        raise ValueError(f"`{name}`: `{one_line(unknown[0], 60)}` is none of {', '.join(KEYS)}")
+        words = f"`{name}`: `{one_line(unknown[0], 60)}` is none of {', '.join(KEYS)}"
+        raise Faulty(words, (unknown[0],))
     kind = given.get("kind", name if name in KINDS else SHELL)
     if kind not in KINDS:
-        raise ValueError(f"`{name}`: `kind` is one of {', '.join(KINDS)}")
+        raise Faulty(f"`{name}`: `kind` is one of {', '.join(KINDS)}", ("kind",))
     command = given.get("command")
     if command is None and name not in KINDS and kind == SHELL:
         raise ValueError(f"`{name}`: a `command` is needed")
@@ -63,15 +69,15 @@ def _runner(name: str, given: object) -> Runner:
 def _words(name: str, key: str, given: object) -> tuple[str, ...]:
     words = given if isinstance(given, list) else []
     if not 0 < len(words) <= MOST_WORDS:
-        raise ValueError(
-            f"`{name}`: `{key}` is a list of 1 to {MOST_WORDS} words: [program, --flag, value]"
-        )
-    for word in words:
+        problem = f"is a list of 1 to {MOST_WORDS} words: [program, --flag, value]"
+        raise Faulty(f"`{name}`: `{key}` {problem}", (key,))
+    for number, word in enumerate(words):
         is_word = isinstance(word, int | str) and not isinstance(word, bool)
         if not is_word or "\0" in str(word) or len(str(word)) > LONGEST_WORD:
-            raise ValueError(f"`{name}`: `{key}` holds what is no word: {one_line(repr(word), 60)}")
+            problem = f"holds what is no word: {one_line(repr(word), 60)}"
+            raise Faulty(f"`{name}`: `{key}` {problem}", (key, number))
     if not str(words[0]).strip():
-        raise ValueError(f"`{name}`: `{key}` begins with no program")
+        raise Faulty(f"`{name}`: `{key}` begins with no program", (key, 0))
     return tuple(str(word) for word in words)
 
 
@@ -80,7 +86,8 @@ def _resume(name: str, given: object) -> tuple[str, ...]:
         return ()
     words = _words(name, "resume", given)
     if not any("{session}" in word for word in words):
-        raise ValueError(f"`{name}`: `resume` says nowhere `{{session}}`, which is its id")
+        words_of_it = f"`{name}`: `resume` says nowhere `{{session}}`, which is its id"
+        raise Faulty(words_of_it, ("resume",))
     return words
 
 
@@ -88,13 +95,15 @@ def _env(name: str, given: object) -> dict[str, str]:
     if given is None:
         return {}
     if not isinstance(given, dict):
-        raise ValueError(f"`{name}`: `env` is a mapping of variables to text")  # noqa: TRY004  # one kind of refusal
+        raise Faulty(f"`{name}`: `env` is a mapping of variables to text", ("env",))
     for variable, value in given.items():
         is_text = isinstance(value, int | str) and not isinstance(value, bool)
         if not str(variable).isidentifier() or not str(variable).isascii():
-            raise ValueError(f"`{name}`: `{one_line(str(variable), 60)}` is no variable")
+            words = f"`{name}`: `{one_line(str(variable), 60)}` is no variable"
+            raise Faulty(words, ("env", variable))
         if not is_text or "\0" in str(value):
-            raise ValueError(f"`{name}`: `{variable}` is no text; put it into quotes")
+            words = f"`{name}`: `{variable}` is no text; put it into quotes"
+            raise Faulty(words, ("env", variable))
     return {str(variable): str(value) for variable, value in given.items()}
 
 
@@ -103,5 +112,5 @@ def _time(name: str, given: object) -> float | None:
         return None
     found = durations.seconds(given)
     if found is None:
-        raise ValueError(f"`{name}`: `time` is said as 45s, 90m or 2h, at most 168h")
+        raise Faulty(f"`{name}`: `time` is said as 45s, 90m or 2h, at most 168h", ("time",))
     return found

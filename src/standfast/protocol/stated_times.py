@@ -34,6 +34,21 @@ _CLOCK = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _NOON = 12
+_BEFORE = 60  # characters before a day that say what it is
+# A day on which something was written or done: `Last updated: …`, `updated_at: …`, `- …: done`.
+_WRITTEN = re.compile(
+    r"(?:\b(?:updated?|saved|modified|written|edited|refreshed|revised|changed|as of|stand)\b"
+    r"|\b(?:done|shipped|finished|completed|released|merged|closed|passed|began|begun|created)\b"
+    r"|_at\b|\btimestamp\b)[^\n\d.;]{0,30}$|^[\s>*+|#\"'\[-]{0,12}$",
+    re.IGNORECASE,
+)
+# And one by which something is to be done.
+_TO_COME = re.compile(
+    r"\b(?:until|till|due|by|before|deadline|scheduled|planned|target|eta|demo|release|starts?"
+    r"|not|will|be|next)\b[^\n\d.;]{0,20}$",
+    re.IGNORECASE,
+)
+_BY_WHOM = re.compile(r"\bby (?!the\b)\w+[^\w\n]{1,3}(?:on |at )?$", re.IGNORECASE)
 
 
 class Stated(NamedTuple):
@@ -62,6 +77,30 @@ def stated(text: str) -> Iterator[Stated]:
 def first(text: str) -> Stated | None:
     """The first of them."""
     return next(stated(text), None)
+
+
+def newest(text: str, latest: datetime | None) -> Stated | None:
+    """When a text was last written, by its own words, and not after *latest*.
+
+    The newest day that is said to be that; else the newest that nothing is due on.
+    """
+    found = [each for each in stated(text) if latest is None or each.when <= latest]
+    past = [each for each in found if not _is_to_come(text, each)]
+    written = [each for each in past if _WRITTEN.search(_before(text, each))]
+    return max(written or past, key=lambda each: (each.when, not each.is_day), default=None)
+
+
+def _is_to_come(text: str, day: Stated) -> bool:
+    before = _before(text, day)
+    return _TO_COME.search(before) is not None and _BY_WHOM.search(before) is None
+
+
+def _before(text: str, day: Stated) -> str:
+    """What stands before a day in its line."""
+    begun = max(0, day.start - _BEFORE)
+    line = text.rfind("\n", begun, day.start) + 1
+    is_whole = line > 0 or begun == 0
+    return ("" if is_whole else "x") + text[line or begun : day.start]
 
 
 def rfc3339(when: datetime) -> str:

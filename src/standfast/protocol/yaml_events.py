@@ -115,11 +115,13 @@ def places(text: str, *, name: str) -> list[Place]:
     found: list[Place] = []
     depth = 0
     for event, line in _events(text, name=name):
-        place = _place(event, line)
-        if place is None:
+        kind = _KINDS.get(event.__class__.__name__)
+        if kind is None:
             continue
-        found.append(place)
-        depth += _DEEPER.get(place.kind, 0)
+        found.append(_place(event, kind, line))
+        if kind is Kind.SCALAR or kind is Kind.ALIAS:
+            continue
+        depth += _DEEPER[kind]
         if depth > DEEPEST:
             raise BadDocument(f"nested deeper than {DEEPEST} levels", file=name, line=line)
     return found
@@ -172,9 +174,8 @@ def _step(event: "yaml.Event", line: int) -> Step | None:
     return None
 
 
-def _place(event: _Marked, line: int) -> Place | None:
+def _place(event: _Marked, kind: Kind, line: int) -> Place:
     """Straight to what a kind of event has: a file has tens of thousands."""
-    kind = _KINDS.get(event.__class__.__name__)
     start, end = event.start_mark.index, event.end_mark.index
     if kind is Kind.SCALAR:
         style = event.style or ""
@@ -183,8 +184,6 @@ def _place(event: _Marked, line: int) -> Place | None:
         return Place(kind, "", None, None, "", line, start, end)
     if kind is Kind.ALIAS:
         return Place(kind, "", event.anchor, None, "", line, start, end)
-    if kind is None:
-        return None
     style = "{" if event.flow_style else ""
     return Place(kind, "", event.anchor, event.tag, style, line, start, end)
 

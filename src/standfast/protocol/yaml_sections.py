@@ -119,12 +119,17 @@ def _candidates(old: Version, new: Version, key: str) -> Iterator[str]:
         is_torn = outline.start > 0 and outline.text[outline.start - 1] not in BREAKS
         yield end + lines.removesuffix(end) if is_torn else lines
         return
-    first, _, rest = lines.partition(end)
-    tries = (merged(old, new), merged(old, new, comments=False))
-    for section in (*tries, f"{first}{_comment(outline)}{end}{rest}"):
+    had_end = outline.text[outline.end - 1] in BREAKS
+    for section in _in_place(old, new, lines, end):
         if section is not None:
-            had_end = outline.text[outline.end - 1] in BREAKS
             yield section if had_end else section.removesuffix(end)
+
+
+def _in_place(old: Version, new: Version, lines: str, end: str) -> Iterator[str | None]:
+    yield merged(old, new)
+    yield merged(old, new, comments=False)
+    first, _, rest = lines.partition(end)
+    yield f"{first}{_comment(old.outline)}{end}{rest}"
 
 
 def _comment(old: Outline) -> str:

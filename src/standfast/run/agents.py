@@ -65,14 +65,14 @@ def surroundings(lane: Standing, who: Task | Gate) -> dict[str, str]:
         "STANDFAST_TASK": who.name,
         "STANDFAST_ROLE": who.role,
         "STANDFAST_ATTEMPT": str(lane.retries + 1),
-        "STANDFAST_FAILURE_CONTEXT": _context([*lane.failures, *lane.findings]),
+        "STANDFAST_FAILURE_CONTEXT": context([*lane.failures, *lane.findings]),
     }
 
 
-def _context(said: Sequence[str]) -> str:
+def context(said: Sequence[str]) -> str:
     """A system takes only so much in one variable: the oldest words go first."""
     told = json.dumps(said)
-    return told if len(told) <= _LONGEST_CONTEXT else _context(said[1:])
+    return told if len(told) <= _LONGEST_CONTEXT else context(said[1:])
 
 
 def session_of(ended: Ended | None) -> dict[str, str]:

@@ -18,7 +18,7 @@ from standfast.protocol import lane_prompt, lane_steps
 from standfast.protocol.schedule import State
 from standfast.run import preparing, stock
 from standfast.run.commands import check as check_line
-from standfast.run.starting import base_commit, make_room
+from standfast.run.starting import base_commit, make_room, see_to_the_dead
 from standfast.run.working import leave, log, recording, step
 
 if TYPE_CHECKING:
@@ -135,7 +135,8 @@ def _check(work: Work, base: str | None = None) -> None:
 def _begin(work: Work, base: str) -> lane_steps.Step:
     number = told.last_number(work.journal, work.spec, lane_steps.TESTS) + 1
     with work.journal.writing() as tx:
-        step(work, tx, lane_steps.TESTS, number, lane_steps.BEGUN, {"base": base})
+        facts = {"base": base, "head": base}
+        step(work, tx, lane_steps.TESTS, number, lane_steps.BEGUN, facts)
     begun = _step(work, lane_steps.TESTS)
     assert begun is not None  # noqa: S101  # told right here
     return begun
@@ -153,6 +154,7 @@ def _prepared(work: Work, tried: lane_steps.Step, *, is_new: bool) -> str | None
         return None
     if is_ours and known is not None and known.state == lane_steps.BEGUN:
         number = known.number  # it may run still: two of them must not
+        _see_to_the_dead(work, lane_steps.SETUP, number)
     else:
         number = stock.begin(work, ignored.listed(work.tree))
     error = preparing.make_ready(work, number)
@@ -163,8 +165,14 @@ def _prepared(work: Work, tried: lane_steps.Step, *, is_new: bool) -> str | None
     return error
 
 
+def _see_to_the_dead(work: Work, name: str, number: int) -> None:
+    """What a power cut tore under it would be red, and no word about the base."""
+    see_to_the_dead(work, told.standing(work.journal, work.spec), name, number)
+
+
 def _tested(work: Work, number: int) -> str | None:
     line = work.spec.test
+    _see_to_the_dead(work, lane_steps.TESTS, number)
     ended = check_line(work, lane_steps.TESTS, number, line)
     if ended is None or ended.is_ok:
         return None

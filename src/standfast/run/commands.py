@@ -13,8 +13,9 @@ from standfast.protocol.effects import is_killed
 from standfast.run.working import log, recording, see_to, step
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from standfast.effects.folder import Folder
     from standfast.protocol.effects import Ended
     from standfast.protocol.lane_steps import Standing
     from standfast.run.working import Work
@@ -83,24 +84,34 @@ def order(
 
 
 def check(
-    work: Work, name: str, number: int, line: str, said: Mapping[str, str] | None = None
+    work: Work,
+    name: str,
+    number: int,
+    line: str,
+    said: Mapping[str, str] | None = None,
+    ready: Callable[[Folder], None] = lambda _: None,
 ) -> Ended | None:
     """Run tests or a setup, which may be run again; None where only a look at the world knows.
 
     A signal from outside, as of a system without memory left, says nothing of the work: then it is
-    run once more, as another effect of the same number.
+    run once more, as another effect of the same number. *ready* is called before each.
     """
-    ended = _checked(work, name, number, line, said or {})
+    ended = _checked(work, name, number, line, said or {}, ready)
     if ended is None or not is_killed(ended):
         return ended
     log(work, f"{name}_killed", "error", cmd=line,
         notes=f"{lane_prompt.how_it_ended(line, ended)}: once more")  # fmt: skip
-    return _checked(work, f"{name}{_AGAIN}", number, line, said or {})
+    return _checked(work, f"{name}{_AGAIN}", number, line, said or {}, ready)
 
 
 def _checked(
-    work: Work, name: str, number: int, line: str, said: Mapping[str, str]
+    work: Work,
+    name: str,
+    number: int,
+    line: str,
+    said: Mapping[str, str],
+    ready: Callable[[Folder], None],
 ) -> Ended | None:
     made = order(work, name, number, ("sh", "-c", line), said)
     kind = "setup" if name.startswith(lane_steps.SETUP) else "tests"
-    return see_to(work, Effect(made, kind, repeatable=True))
+    return see_to(work, Effect(made, kind, repeatable=True, ready=ready))

@@ -10,6 +10,7 @@ from standfast.errors import GitFailed, SpecialFile, StandfastError
 from standfast.git import Git, changes, special, worktrees
 from standfast.lane_errors import LaneBlocked
 from standfast.protocol.text import a_few, printable
+from standfast.run import face_files, faces
 from standfast.run.working import free_of_locks
 
 if TYPE_CHECKING:
@@ -61,10 +62,20 @@ def put_away(top: str) -> str | None:
 
 
 def commit(work: Work, title: str) -> str:
-    """Commit all that git shows as changed or new, but for files of ours; gives where HEAD is."""
+    """Commit all that git shows as changed or new, but for our faces; gives where HEAD is then.
+
+    What is said in faces is taken out of what was committed before, too.
+    """
     tree = work.tree
     free_of_locks(work, tree)
-    names = [name for name in changes.paths(tree) if name not in work.spare]
+    before, shown = face_files.looked_at(work), changes.paths(tree)
+    ours = face_files.among(work, shown)
+    head = _commit(work, tree, title, [name for name in shown if name not in ours])
+    known = face_files.is_next(work, head, before)
+    return faces.leave_out(work, tree, head, ours, known=known)
+
+
+def _commit(work: Work, tree: Git, title: str, names: list[str]) -> str:
     if not names:
         return str(tree.head())
     _refuse_filtered(work, tree, names)

@@ -100,7 +100,7 @@ class Going:
 
     def _why_to_stop(self) -> str:
         # it was told to go on under its lock: whoever stops it comes after that
-        if runs.word(self.journal, self.run.run_id).state == runs.STOPPED:
+        if self._is_told_to_stop(self.journal):
             return runs.STOPPED
         is_late = 0 < self._until_ns <= clock.monotonic_ns()
         self._is_limited = is_late or self._waited_long()
@@ -152,9 +152,22 @@ class Going:
             done = self._go(self._work(journal, spec), is_asked=name in self._asked)
             return state_of(done, is_asked=False)
         except (StandfastError, OSError) as error:
-            return self._after(_told(error))
+            return self._as_known(journal, name, self._after(_told(error)))
         except Exception as error:  # noqa: BLE001  # one lane's bug must not take the others along
             return Lane(State.NEEDS, why=f"a bug in Standfast: {type(error).__name__}: {error}")
+
+    def _as_known(self, journal: Journal, name: Name, found: Lane) -> Lane:
+        """In the words that whoever looks at it later finds in the journal, where it has some."""
+        if found.state not in (State.FAILED, State.NEEDS):
+            return found
+        try:
+            spec = lane_steps.find(journal, (self.run.run_id, *name))
+            if spec is None:
+                return found
+            known = state_of(lane_steps.standing(journal, spec), is_asked=False)
+        except (StandfastError, OSError):  # the journal itself is in trouble
+            return found
+        return found._replace(why=known.why) if known.state is found.state else found
 
     def _go(self, work: Work, *, is_asked: bool) -> Standing:
         """A command begun before this call, and not ended by it, says nothing about this call.
@@ -172,8 +185,10 @@ class Going:
 
     def _is_stopping(self, journal: Journal) -> bool:
         """Also where somebody has just said so, and the schedule has not looked yet."""
-        is_told = runs.word(journal, self.run.run_id).state == runs.STOPPED
-        return is_told or bool(self._stopping)
+        return self._is_told_to_stop(journal) or bool(self._stopping)
+
+    def _is_told_to_stop(self, journal: Journal) -> bool:
+        return runs.word(journal, self.run.run_id).state == runs.STOPPED
 
     def _work(self, journal: Journal, spec: Spec) -> Work:
         """What a lane works with, and what it asks and tells the run."""
@@ -266,6 +281,8 @@ class Going:
     def over(self) -> Outcome:
         """How it ended, told once to whoever wants to know."""
         found = outcome({name: self.lanes[name] for name in self.graph.after})
+        if found is not Outcome.DONE and self._is_told_to_stop(self.journal):
+            return Outcome.STOPPED  # whatever failed in it: it is not over, as `status` says too
         if found is Outcome.PARKED and self._is_ended:
             found = Outcome.STOPPED  # somebody would not wait for the limit either
         elif found is Outcome.STOPPED and self._is_limited and not self._is_ended:

@@ -52,7 +52,8 @@ def _blob(tree: Git, name: str, like: str) -> str:
 
 def uncover(work: Work, lane: Standing) -> None:
     """Have git see every change of a file that it has, so that all of it is committed."""
-    tree, shown = work.tree, {*changes.paths(work.tree)}
+    tree = work.tree
+    shown = {*changes.paths(tree)}
     differing = [name for name in contents.differing(tree) if name not in shown]
     if not differing:
         return
@@ -75,6 +76,12 @@ def uncover(work: Work, lane: Standing) -> None:
 def _of_setup(lane: Standing) -> dict[str, str]:
     said = lane.steps[SETUP].facts.get("hidden", "{}") if SETUP in lane.steps else "{}"
     return {str(name): str(blob) for name, blob in json.loads(said).items()}
+
+
+def is_of_setup(work: Work, lane: Standing, name: str) -> bool:
+    """Whether a file is as a setup left and hid it."""
+    known = _of_setup(lane)
+    return name in known and known[name] == _blob(work.tree, name, str(work.tree.head()))
 
 
 def _is_checked_out(tree: Git, name: str, files: snapshot.Files) -> bool:

@@ -18,6 +18,7 @@ from standfast.protocol.text import a_few
 from standfast.run import (
     baseline,
     basing,
+    cleaning,
     moving,
     owning,
     requesting,
@@ -28,7 +29,7 @@ from standfast.run import (
 )
 from standfast.run.checking import is_new, tip
 from standfast.run.pre_pr import block, complete, listed, ready
-from standfast.run.starting import base_commit
+from standfast.run.starting import base_commit, see_to_worktree
 from standfast.run.working import log, recording, step
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _request(work: Work, lane: Standing) -> None:
     with turns.turn(work):
         found = _bring_up_to_date(work, work.standing())
     if found is not None and retest.passes(work, *found) and not _is_late(work):
-        requesting.request(work, work.standing())
+        requesting.request(work, work.standing(), found[0])
 
 
 def _lands_later(work: Work) -> bool:
@@ -109,13 +110,36 @@ def _bring_up_to_date(work: Work, lane: Standing) -> tuple[str, str] | None:
         block(work, now, why, event="merge_conflict", remedy=remedy)
     with recording(work) as tx:
         tested = str(lane.marks[cp.TESTED].record.get("head_sha") or "")
-        about = {"from": now, "to": made.tip, "tested": tested}
+        about = {"from": now, "to": made.tip, "tested": tested, "base": base}
         number = told.last_number(work.journal, spec, lane_steps.REBASE) + 1
-        step(work, tx, lane_steps.REBASE, number, lane_steps.BEGUN, about)
+        state = lane_steps.OK if now == made.tip else lane_steps.BEGUN
+        step(work, tx, lane_steps.REBASE, number, state, about)
     moving.move(work, now, made.tip)
+    if state == lane_steps.BEGUN:
+        with recording(work) as tx:
+            step(work, tx, lane_steps.REBASE, number, lane_steps.OK, about)
     if not lane.is_at(cp.PRE_PR, cp.READY):
         log(work, "lane_ready_to_merge", notes=f"{made.tip[:12]} on {spec.base} {base[:12]}")
     return base, made.tip
+
+
+def is_moving(lane: Standing) -> bool:
+    """Whether a call died while it brought the lane up to date: its files may be torn.
+
+    Versions before told no end of that, and not of which base it was.
+    """
+    known = lane.steps.get(lane_steps.REBASE)
+    return known is not None and known.state == lane_steps.BEGUN and "base" in known.facts
+
+
+def settle(work: Work, lane: Standing) -> None:
+    """End what a dead call began to write: the worktree is as its branch has it, and durable."""
+    see_to_worktree(work, lane)
+    cleaning.clean(work, lane)
+    moving.sync(work.tree, "HEAD")
+    known = lane.steps[lane_steps.REBASE]
+    with recording(work) as tx:
+        step(work, tx, lane_steps.REBASE, known.number, lane_steps.OK, known.facts)
 
 
 def _refuse_base(work: Work, head: str, why: str) -> NoReturn:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast import clock
+from standfast.journal import rollbacks
 from standfast.lane_errors import LaneBlocked, LaneEnded, LaneFailed
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_steps
@@ -30,9 +31,24 @@ def run(work: Work, *, asked: bool = False) -> Standing:
     """Take the lane as far as it goes; *asked*: what failed before is done once more."""
     with taking.taken(work.journal, taking.LANES, *work.spec.names):
         try:
+            _refuse_half_rolled_back(work)
             return _go(work, asked=asked)
         finally:
             work.render()
+
+
+def _refuse_half_rolled_back(work: Work) -> None:
+    """Its files may be torn, and its records speak of commits that are not there any more."""
+    last = rollbacks.last(work.journal, *work.spec.names)
+    if last is None or last.is_done:
+        return
+    run_id, phase, lane = work.spec.names
+    raise LaneBlocked(
+        f"{'/'.join(work.spec.names)}: a rollback of it was cut short, and comes first",
+        file=work.spec.worktree,
+        remedy=f"Finish it: `standfast lane rollback --run-id {run_id} --phase {phase} --lane"
+        f" {lane}`; then resume the lane.",
+    )
 
 
 def _go(work: Work, *, asked: bool) -> Standing:
@@ -42,12 +58,18 @@ def _go(work: Work, *, asked: bool) -> Standing:
         if following.do is Do.NOTHING:
             return lane
         _refuse_step(work, following)
+        if following.do in _IN_TREE and landing.is_moving(lane):
+            landing.settle(work, lane)
+            continue
         if following.do not in _BEFORE_ANY:
             asked = False
         ACTS[following.do](work, lane, following)
 
 
 _BEFORE_ANY = (Do.PREPARE, Do.START, Do.FAIL, Do.BLOCK, Do.PARK)
+
+# What works in the worktree, or commits what is there: it has to be whole before.
+_IN_TREE = (Do.PREPARE_TREE, Do.WORK, Do.TEST, Do.AGAIN, Do.JUDGE, Do.RETEST, Do.LAND)
 
 
 def _refuse_step(work: Work, following: Next) -> None:

@@ -13,6 +13,8 @@ from standfast.protocol import rollback as kept
 from standfast.run.working import free_of_locks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from standfast.git import Git
     from standfast.git.snapshot import Files
     from standfast.run.working import Work
@@ -33,12 +35,12 @@ def move(work: Work, old: str, new: str) -> None:
     if old == new:
         return
     _keep(work, tree, old, new)
-    _reset(tree, new)
+    tree.write("reset", "--hard", "--quiet", new)
+    sync(tree, new)
 
 
-def _reset(tree: Git, commit: str) -> None:
+def sync(tree: Git, commit: str) -> None:
     """Files, then what speaks of them: the worktree may be on a disk of its own."""
-    tree.write("reset", "--hard", "--quiet", commit)
     top = str(tree.directory)
     if not filesystems.sync(top):
         contents.sync_files(top, snapshot.files_of(tree, commit))
@@ -99,16 +101,26 @@ def set_aside(work: Work, head: str) -> Kept | None:
         taken = snapshot.take(tree, head, Path(folder))
     wanted = snapshot.files_of(tree, head)
     names = [name for name, entry in taken.files.items() if wanted.get(name) != entry]
-    names += [name for name in wanted if name not in taken.files]
+    names += [name for name, (mode, _) in wanted.items()
+              if name not in taken.files and mode != snapshot.SUBMODULE]  # fmt: skip
     names = [name for name in names if name not in work.spare]
     if taken.head == head and not names:
         return None
     words = f"What was in the worktree of {'/'.join(work.spec.names)}, and was set aside"
     commit = snapshot.commit(tree, taken, words, clock.now_us() // clock.MICROSECONDS, [])
     ref = _name(work, tree, commit)
-    _reset(tree, head)
-    over = [(name, entry) for name, entry in taken.files.items() if name not in wanted]
-    over = [each for each in over if each[0] not in work.spare]
-    snapshot.remove_kept(Path(work.spec.worktree), over, tree.object_format())
-    tree.make_durable(objects=False)
+    tree.write("reset", "--soft", "--quiet", head)
+    over = {name: entry for name, entry in taken.files.items()
+            if name not in wanted and name not in work.spare}  # fmt: skip
+    put(tree, [name for name in names if name in wanted], over)
     return Kept(ref, tuple(sorted(names)))
+
+
+def put(tree: Git, names: Iterable[str], over: Files) -> None:
+    """Files as HEAD has them, whole and durable each; what is kept and over goes before that."""
+    wanted = list(names)
+    snapshot.remove_kept(tree.directory, over.items(), tree.object_format())
+    contents.restore(tree, wanted, "HEAD")
+    contents.sync_files(str(tree.directory), wanted)
+    tree.write("reset", "--quiet")
+    tree.make_durable(objects=False)

@@ -6,19 +6,14 @@ retry, and the lane stops with the command's own words. Somebody sees to it and 
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from standfast import disk
-from standfast.errors import StandfastError
 from standfast.git import ignored
-from standfast.git import names as listed
 from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt
 from standfast.protocol.effects import is_killed
 from standfast.protocol.lane_steps import BEGUN, BLOCKED, FAILED, KILLED, OK, SETUP
-from standfast.protocol.text import printable
-from standfast.run import hiding, stock
+from standfast.run import copying, hiding, stock
 from standfast.run.commands import check
 from standfast.run.starting import see_to_the_dead, see_to_worktree
 from standfast.run.working import checkpoint, leave, log, recording, step
@@ -26,9 +21,6 @@ from standfast.run.working import checkpoint, leave, log, recording, step
 if TYPE_CHECKING:
     from standfast.protocol.lane_steps import Next, Standing
     from standfast.run.working import Work
-
-LARGEST = 64 * 1024 * 1024
-_RIGHTS = 0o777
 
 
 def prepare(work: Work, lane: Standing, _next: Next) -> None:
@@ -66,7 +58,7 @@ def _fail(work: Work, number: int, error: str) -> None:
 
 def make_ready(work: Work, number: int) -> str | None:
     """Copy the files and run the setup; gives what went wrong."""
-    return _copied(work) or _set_up(work, number)
+    return copying.copy(work) or _set_up(work, number)
 
 
 def _set_up(work: Work, number: int) -> str | None:
@@ -80,59 +72,3 @@ def _set_up(work: Work, number: int) -> str | None:
         stock.settle(work, number)  # the next one would take what it left for somebody's
         leave(work, SETUP, number, {"error": error})
     return f"its setup was {KILLED}: {error}" if is_killed(ended) else error
-
-
-# Files of the main checkout.
-
-
-def _copied(work: Work) -> str | None:
-    """Copy each file; gives why not, where one cannot be copied."""
-    if not work.spec.copy:
-        return None
-    tracked = set(listed(work.tree.read("ls-files", "-z")))
-    for name in work.spec.copy:
-        try:
-            error = "git has it already" if name in tracked else _copy(work, name)
-        except FileNotFoundError:
-            error = "there is no such file in the main checkout"
-        except OSError as failed:
-            error = str(failed.strerror)
-        except StandfastError as failed:
-            error = failed.problem
-        if error is not None:
-            return f"copy {printable(name)}: {error}"
-    return None
-
-
-def _copy(work: Work, name: str) -> str | None:
-    """One file with its rights; what is there already is somebody's by now, and stays."""
-    data, rights = _read(work, name)
-    disk.make_folders_beneath(work.spec.worktree, name)
-    folder = disk.open_folder_beneath(work.spec.worktree, name)
-    try:
-        is_new = _create(folder, os.path.basename(name), data, rights)
-        if work.tree.ignores(name):
-            return None
-        if is_new:
-            disk.forget(os.path.basename(name), folder=folder)
-        return "git does not ignore it: it would be committed with the lane's work"
-    finally:
-        os.close(folder)
-
-
-def _create(folder: int, name: str, data: bytes, rights: int) -> bool:
-    try:
-        disk.create(name, data, mode=rights, folder=folder)
-    except FileExistsError:
-        return False
-    disk.sync_fd(folder)
-    return True
-
-
-def _read(work: Work, name: str) -> tuple[bytes, int]:
-    fd = disk.open_beneath(work.root, name)
-    try:
-        rights = os.fstat(fd).st_mode & _RIGHTS
-        return disk.read_fd(fd, limit=LARGEST, name=name), rights
-    finally:
-        os.close(fd)

@@ -20,7 +20,6 @@ from standfast.protocol import lane_prompt, lane_steps
 from standfast.protocol.effects import Probe
 from standfast.run.commands import order
 from standfast.run.pre_pr import complete, listed, ready
-from standfast.run.starting import base_commit
 from standfast.run.working import checkpoint, log, recording, see_to, step
 
 if TYPE_CHECKING:
@@ -47,9 +46,12 @@ def is_open(lane: Standing) -> bool:
     return known is not None and known.state == lane_steps.BEGUN
 
 
-def request(work: Work, lane: Standing) -> None:
-    """Make the request, unless it is there; the lane is done when it is."""
-    number, head = _begin(work, lane)
+def request(work: Work, lane: Standing, base: str = "") -> None:
+    """Make the request, unless it is there; the lane is done when it is.
+
+    *base* is the commit that it was tested on; one that was begun is not begun anew.
+    """
+    number, head = _begin(work, lane, base)
     said = _about(work, head)
     if number > 1 and _probe(work, said) is Probe.DONE:
         complete(work, head, "the pull request was there already")
@@ -68,14 +70,13 @@ def request(work: Work, lane: Standing) -> None:
     log(work, "merge_done", cmd=line, notes=f"pull request of {head[:12]}")
 
 
-def _begin(work: Work, lane: Standing) -> tuple[int, str]:
+def _begin(work: Work, lane: Standing, base: str) -> tuple[int, str]:
     """The number and the commit of the request that is due."""
     known = lane.steps.get(lane_steps.PR)
     if known is not None and known.state == lane_steps.BEGUN:
         return known.number, known.facts["head"]
     head = str(work.git.resolve(f"refs/heads/{work.spec.branch}"))
     number = told.last_number(work.journal, work.spec, lane_steps.PR) + 1
-    base = base_commit(work.git, work.spec.base)
     commits = listed(work, base, head)
     with recording(work) as tx:
         ready(work, tx, head, base, commits)

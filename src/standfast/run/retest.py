@@ -16,7 +16,7 @@ from standfast.protocol import lane_prompt, lane_steps, retesting
 from standfast.protocol.effects import is_killed
 from standfast.protocol.lane_steps import BEGUN, BLOCKED, FAILED, OK, RETEST, SETUP, Do, Next
 from standfast.protocol.retesting import ALONE, FIRST, Landing
-from standfast.run import baseline, preparing
+from standfast.run import baseline, cleaning, preparing
 from standfast.run.commands import check
 from standfast.run.failing import Failure, failed
 from standfast.run.pre_pr import block
@@ -26,6 +26,7 @@ from standfast.run.working import leave, log, recording, step
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from standfast.effects.folder import Folder
     from standfast.protocol.effects import Ended
     from standfast.protocol.lane_steps import Standing, Step
     from standfast.run.working import Work
@@ -64,7 +65,7 @@ def finish(work: Work) -> bool:
     else:
         if not _is_ready(work, lane, begun):
             return False
-        ended = _tested(work, begun)
+        ended = _tested(work, lane, begun)
         error = None if ended is None or ended.is_ok else _words(work, ended)
         if ended is not None and is_killed(ended):
             said = f"its tests were {lane_steps.KILLED}: {error}"
@@ -101,9 +102,14 @@ def _is_ready(work: Work, lane: Standing, begun: Step) -> bool:
     return work.standing().steps[SETUP].state == OK
 
 
-def _tested(work: Work, begun: Step) -> Ended | None:
+def _tested(work: Work, lane: Standing, begun: Step) -> Ended | None:
+    """Run them on exactly what would land: whatever ran there before has left nothing to see."""
     said = {"STANDFAST_HEAD": begun.facts["head"]}
-    ended = check(work, RETEST, begun.number, work.spec.test, said)
+
+    def ready(_: Folder) -> None:
+        cleaning.clean(work, lane)
+
+    ended = check(work, RETEST, begun.number, work.spec.test, said, ready)
     if ended is not None and ended.how == "cancelled":
         leave(work, RETEST, begun.number, {"error": _words(work, ended)})
     return ended

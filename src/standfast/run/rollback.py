@@ -255,7 +255,7 @@ def _is_there(work: _Work, taken: Snapshot | None) -> bool:
 
 
 def _keep(work: _Work, taken: Snapshot | None) -> Told:
-    """A ref to everything that is there, and then the word that it is about to be moved."""
+    """A ref to all that the target has not, and then the word that it is about to be moved."""
     if work.open is not None and _is_kept(work, taken, work.open):
         return work.open
     before = work.open.backups if work.open is not None else ()
@@ -266,7 +266,7 @@ def _keep(work: _Work, taken: Snapshot | None) -> Told:
         target=work.aim.sha,
         branch=str(work.lane.branch),
         marks=work.aim.marks,
-        backups=(*before, backup),
+        backups=(*before, backup) if backup else before,
     )
     with work.journal.writing() as tx:
         rollbacks.tell(tx, told, work.author)
@@ -291,12 +291,17 @@ def _is_kept(work: _Work, taken: Snapshot | None, told: Told) -> bool:
 
 def _parents(git: Git, told: Told) -> list[str]:
     """What was staged is a parent of what was kept."""
+    if not told.backups:
+        return []
     lines = git.read("rev-list", "--parents", "--no-walk", *told.backups).decode().split()
     return list(dict.fromkeys(lines))
 
 
-def _backup(work: _Work, taken: Snapshot | None) -> str:
-    """Make the ref, or take the one that a call before this one made and died."""
+def _backup(work: _Work, taken: Snapshot | None) -> str | None:
+    """Make the ref, or take the one that a call before this one made and died.
+
+    None where the branch, when it is back, still has all of it: nothing has to be kept.
+    """
     last = work.kept[-1]
     lane = "/".join(work.asked[:3])
     commit = str(work.lane.tip)
@@ -304,16 +309,19 @@ def _backup(work: _Work, taken: Snapshot | None) -> str:
         words = f"Before the rollback of {lane} to {work.aim.stage}, at {last.id}"
         moment = last.at // clock.MICROSECONDS
         commit = snapshot.commit(work.git, taken, words, moment, [work.lane.tip])
-    for ref in work.lane.backups[-1:]:
-        if work.git.resolve(ref) == commit:
-            made = ref
-            break
-    else:
-        made = decided.next_ref(work.asked[:3], work.lane.backups)
-        standing.clear([work.git.common_directory() / f"{made}.lock"])  # of a git that died
-        work.git.write("update-ref", made, commit, "0" * len(commit))
+    made = None if work.git.is_ancestor(commit, work.aim.sha) else _ref_to(work, commit)
     # An agent's own commits are not synced: all that the lane may have made is synced now.
     work.git.make_durable()
+    return made
+
+
+def _ref_to(work: _Work, commit: str) -> str:
+    for ref in work.lane.backups[-1:]:
+        if work.git.resolve(ref) == commit:
+            return ref
+    made = decided.next_ref(work.asked[:3], work.lane.backups)
+    standing.clear([work.git.common_directory() / f"{made}.lock"])  # of a git that died
+    work.git.write("update-ref", made, commit, "0" * len(commit))
     return made
 
 
@@ -328,6 +336,9 @@ def _move(work: _Work, told: Told, spare: Collection[str]) -> list[str]:
         return []
     _sweep(work)
     work.git.write("reset", "--hard", "--quiet", told.target)
+    if work.open is not None:  # git may take what a power cut tore for what it wrote before
+        torn = [name for name, how in contents.differing(work.git).items() if how == "M"]
+        contents.restore(work.git, torn, told.target)
     wanted = snapshot.files_of(work.git, told.target)
     kept = [
         (name, entry)
@@ -365,7 +376,8 @@ def _settle(work: _Work) -> None:
 
 def _tell(work: _Work, told: Told) -> None:
     """The records and the word that it is done, together."""
-    words = f"rolled back to {told.to_stage}, kept as {told.backup}"
+    kept = f", kept as {told.backup}" if told.backup else ""
+    words = f"rolled back to {told.to_stage}{kept}"
     with work.journal.writing() as tx:
         for each in work.kept:
             if each.key.stage in told.marks:

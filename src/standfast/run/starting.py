@@ -17,7 +17,7 @@ from standfast.protocol.effects import attempt_of
 from standfast.protocol.lane_steps import BEGUN
 from standfast.protocol.text import printable
 from standfast.redact import redact_value
-from standfast.run import basing, restoring, settings, stock
+from standfast.run import basing, lacking, restoring, settings, stock
 from standfast.run.commands import keys
 from standfast.run.working import checkpoint, free_of_locks, log, recording
 
@@ -108,6 +108,9 @@ def start(work: Work, lane: Standing, _next: Next) -> None:
         checkpoint(work, tx, cp.STARTED, cp.IN_PROGRESS, head_sha=base)
         settings.note(work, tx, seen)
     log(work, "lane_start", notes=f"{spec.branch} at {base[:12]}, from {spec.base}")
+    lacks = lacking.look(work.tree)
+    if lacks is not None:
+        log(work, "worktree_lacks", notes=lacks)
 
 
 def make_room(work: Work) -> None:

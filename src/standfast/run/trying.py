@@ -13,7 +13,7 @@ from standfast.protocol import checkpoints as cp
 from standfast.protocol import lane_prompt, lane_steps, runners, spending
 from standfast.protocol.lane_spec import Task
 from standfast.run import agents, committing, expecting, parking, restoring
-from standfast.run.commands import begin, key
+from standfast.run.commands import begin, key, keys
 from standfast.run.failing import Failure, failed
 from standfast.run.starting import see_to_the_dead, see_to_worktree
 from standfast.run.working import log, recording, step
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from standfast.protocol.documents import Value
     from standfast.protocol.effects import Ended
     from standfast.protocol.lane_steps import Next, Standing
+    from standfast.run.restoring import Told
     from standfast.run.working import Work
 
 
@@ -52,15 +53,29 @@ def work(work: Work, lane: Standing, following: Next) -> None:
     log(work, "task_done", task=task.name)
 
 
+def _torn(work: Work, lane: Standing, task: Task, number: int) -> list[Told]:
+    """What was put back after power cuts: under this run, or under commands of the lane."""
+    commands = (lane_steps.SETUP, lane_steps.TESTS, lane_steps.RETEST)
+    judged = [gate.step for gate in work.spec.gates]
+    last = [(name, lane.steps[name].number) for name in (*commands, *judged) if name in lane.steps]
+    every = [one for name, count in last for one in keys(work, name, count)]
+    return [told for one in (key(work, task.step, number), *every)
+            for told in restoring.told(work, one)]  # fmt: skip
+
+
 def _agent(work: Work, lane: Standing, task: Task, number: int) -> Ended | None:
+    torn = _torn(work, lane, task, number)
     text = lane_prompt.prompt(
-        work.spec, task, lane.failures, expecting.paths(work, task, number), lane.findings,
-        restoring.told(work, key(work, task.step, number)),
-    )  # fmt: skip
+        work.spec, task, lane.failures, expecting.paths(work, task, number), lane.findings, torn
+    )
     runner = work.spec.runner_of(task)
     if runner is not None and runners.takes_script(runner):
         text = task.prompt
     said = agents.surroundings(lane, task)
+    if torn:
+        said["STANDFAST_RESTORED"] = agents.context(
+            [name for told in torn for name in told.restored]
+        )
     if task.outputs:
         said["STANDFAST_OUTPUTS"] = expecting.folder(work, task, number)
     session = parking.waited(lane, task).get("session", "")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from decimal import Decimal
 
+    from standfast.effects.folder import Folder
     from standfast.effects.settling import Effect
     from standfast.journal.author import Author
     from standfast.journal.store import Journal
@@ -46,6 +47,7 @@ class Work(NamedTuple):
     claim: Callable[[Writing], None]  # the checkpoint file is wanted from now on
     render: Callable[[], None]
     tell: Callable[[str], None]
+    hide: Callable[[], None] = lambda: None  # files that are about to be made, from `git status`
     spare: Sequence[str] = ()  # files of ours that are never committed, relative
     push_to: Sequence[str] = ()  # the only addresses that its branch may be pushed to
     may_begin: Callable[[], str] = lambda: ""  # why no further agent may be begun, if none may
@@ -89,6 +91,7 @@ def free_of_locks(work: Work, tree: Git) -> None:
 @contextmanager
 def recording(work: Work) -> Iterator[Writing]:
     """One transaction; the faces follow once something is waited for, or the lane's way ends."""
+    work.hide()
     with work.journal.writing() as tx:
         yield tx
         follow(tx, work.author)
@@ -98,8 +101,12 @@ def recording(work: Work) -> Iterator[Writing]:
 def see_to(work: Work, effect: Effect) -> Ended | None:
     """Let an effect happen once, and wait for it; None where only a look at the world knows."""
     work.render()
-    noting = effect._replace(ready=lambda attempt: before.note(work.tree, attempt))
-    return perform(work.journal, noting, work.author).ended
+
+    def ready(attempt: Folder) -> None:
+        effect.ready(attempt)
+        before.note(work.tree, attempt)
+
+    return perform(work.journal, effect._replace(ready=ready), work.author).ended
 
 
 def resume(spec: Spec) -> str:
@@ -168,6 +175,7 @@ def log(work: Work, event: str, status: str = "ok", task: str = "-", **more: Val
         **{name: value for name, value in more.items() if value is not None},
     }
     try:
+        work.hide()
         run_log.append(work.log_path, entry, run_log.key(work.journal.folder, may_make=True))
     except (StandfastError, OSError) as error:
         why = getattr(error, "problem", None) or str(error)

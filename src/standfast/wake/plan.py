@@ -37,6 +37,7 @@ class Plan:
         *("all_defects", "primary", "files", "all_files", "agents", "all_agents", "unapplied"),
         *("failed", "all_failed"),
         *("unacknowledged", "level", "reason", "all_plans", "is_copy", "untaken"),
+        "words_of",
         *("foreign", "foreign_agents", "all_foreign_agents"),
     )
 
@@ -71,12 +72,14 @@ class Plan:
     all_plans: int
     is_copy: bool  # at home elsewhere: the file in this checkout is not read
     untaken: str  # what the file's section is instead of v2.0, where it was only read
+    words_of: int | None  # the phase that its words speak of, where that is another
     foreign: frozenset[str]  # fields that the repository wrote, by their paths with dots
     foreign_agents: list[tuple[str, str]]  # what it says that agents did
     all_foreign_agents: int
 
     def __init__(self) -> None:
         self.untaken = ""
+        self.words_of = None
         self.foreign = frozenset()
         self.foreign_agents = []
         self.all_foreign_agents = 0
@@ -84,7 +87,9 @@ class Plan:
     @property
     def phase_words(self) -> str:
         """Its number, if anybody said it."""
-        return "unknown" if self.phase is None else str(self.phase)
+        number = "unknown" if self.phase is None else str(self.phase)
+        other = "" if self.words_of is None else f" (its words speak of phase {self.words_of})"
+        return f"{number}{other}"
 
     def is_ours(self, field: str) -> bool:
         """Whether somebody here wrote a field of the section."""

@@ -16,19 +16,22 @@ from standfast.journal.resumption_folds import Document
 from standfast.protocol.authorship import REPOSITORY
 from standfast.protocol.resumption import Resumption
 from standfast.protocol.resumption_labels import DECISIONS, label
-from standfast.protocol.staleness import judge
+from standfast.protocol.resumption_prose import other_phase
+from standfast.protocol.staleness import SECOND_US, judge, seconds
 from standfast.wake import plans
 
 if TYPE_CHECKING:
     from standfast.journal.store import Journal
     from standfast.protocol.resumption_schema import Section
-    from standfast.wake.facts import Facts
+    from standfast.wake.facts import Ask, Facts
 
 
-def add(found: Facts, journal: Journal, root: str, file: str, *, now: int, most: int) -> None:
+def add(
+    found: Facts, ask: Ask, journal: Journal, root: str, file: str, *, now: int, most: int
+) -> None:
     """Add the plan of a file that no document is known of; what cannot be read is left out."""
     try:
-        if resumption.find(journal.query, file) is not None:
+        if resumption.find(ask, file) is not None:
             return
         seen = resumption_files.look(root, file)
         if not seen.has_section:
@@ -40,21 +43,24 @@ def add(found: Facts, journal: Journal, root: str, file: str, *, now: int, most:
     theirs = frozenset(label(path) for path, by in whose.items() if by.actor == REPOSITORY)
     document = Document(file, root, Resumption(section), foreign=theirs)
     for plan in plans.gather(journalled(document), root, None, now, most=most):
-        began = freshness.session_start(journal.query, found.session)
+        began = freshness.session_start(ask, found.session)
         age = judge(plan.updated_at, now_us=now, session_started_us=began)
         plan.level, plan.reason = age.level, age.reason
+        plan.words_of = other_phase(section["recovery_state"])
         plan.untaken = "" if seen.is_valid else seen.kind
         plan.all_plans = len(found.plans) + 1
         found.plans.append(plan)
-        _add_decisions(found, file, section[DECISIONS], theirs, most)
+        said = seconds(plan.updated_at)  # of a decision alone no file tells the time
+        at = found.upto if said is None else said * SECOND_US
+        _add_decisions(found, file, section[DECISIONS], theirs, at=at, most=most)
 
 
 def _add_decisions(
-    found: Facts, file: str, log: list[Section], theirs: frozenset[str], most: int
+    found: Facts, file: str, log: list[Section], theirs: frozenset[str], *, at: int, most: int
 ) -> None:
     """Beside the journal's own, whose ids may be the same: these are named with their file."""
     for each in log[::-1]:
-        row = (f"{file} {each['id']}", each["decision"], "user", found.upto, file)
+        row = (f"{file} {each['id']}", each["decision"], "user", at, file)
         if f"{DECISIONS}.{each['id']}" in theirs:
             found.foreign = [*found.foreign, row][:most]
             found.all_foreign += 1

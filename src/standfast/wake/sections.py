@@ -31,6 +31,8 @@ _WOKE = {
 
 def freshness(facts: Facts) -> str:
     """Up to when the journal speaks."""
+    if not facts.upto:
+        return "nothing is recorded here"
     return f"records up to {clock.local_second(facts.upto)}"
 
 
@@ -45,7 +47,8 @@ def head(facts: Facts, voice: Voice) -> list[str]:
     branch = f", branch {voice.quote(facts.branch, limit)}" if facts.branch else ""
     forked = f" Forked from {facts.parent[:8]}." if facts.why == "fork" and facts.parent else ""
     plan = plan_sections.told(facts, voice)
-    return [first, f"Session {facts.session[:8]}{branch}. {plan}{forked}"]
+    whose = f"Session {facts.session[:8]}" if facts.session else "No session was recorded here"
+    return [first, f"{whose}{branch}. {plan}{forked}"]
 
 
 def _asked(facts: Facts, voice: Voice) -> Section:

@@ -63,6 +63,12 @@ def newest(ask: Ask, count: int) -> list[Session]:
     return [Session._make(row) for row in rows]
 
 
+def forgotten(ask: Ask, count: int) -> list[Session]:
+    """Those that were forgotten, the one last heard of first."""
+    rows = ask(_ROWS.format(condition="forgotten > 0", told=TOLD), (count,))
+    return [Session._make(row) for row in rows]
+
+
 def newest_in(ask: Ask, role: str) -> Session | None:
     """The session last heard of whose agent had this role."""
     condition = f"forgotten = 0 AND session IN ({_IN_A_ROLE} AND value ->> '$' = ?)"

@@ -146,7 +146,7 @@ def outputs(said: list[str]) -> dict[str, str]:
     return made
 
 
-def take_on(context: Context, spec: Spec, given: Sequence[str] = ()) -> None:
+def take_on(context: Context, spec: Spec, given: Sequence[str] = (), told_before: str = "") -> None:
     """Take the lane as far as it goes; whatever stops it, where it stands is told."""
     from standfast.run import lane
 
@@ -166,10 +166,10 @@ def take_on(context: Context, spec: Spec, given: Sequence[str] = ()) -> None:
         work = _work(context, spec)._replace(is_stopped=is_stopped, push_to=push_to)
         lane.run(work, asked=True)
     except StandfastError:
-        _say_how_to_go_on(context, spec)
+        _say_how_to_go_on(context, spec, told_before)
         raise
     except KeyboardInterrupt:
-        _say_how_to_go_on(context, spec)
+        _say_how_to_go_on(context, spec, told_before)
         _tell(context, "stopped; a command that runs goes on: resume waits for it, reap ends it")
         for words in workers.left(context):
             _tell(context, words)
@@ -228,11 +228,15 @@ def _tell(context: Context, words: str) -> None:
         speak(f"{stamp} {printable(words)}", sys.stderr)
 
 
-def _say_how_to_go_on(context: Context, spec: Spec) -> None:
+def _say_how_to_go_on(context: Context, spec: Spec, told_before: str) -> None:
+    """The whole prompt; after one that was told before, only what is another now."""
     last = recorded.latest(context.journal, *spec.names)
     if last is None or context.json:
         return
     root = homes.checkpoints_root(context.journal, context.place)
     relative = context.config.checkpoints_file or homes.CHECKPOINTS_FILE
     words = hinted.prompt(last.key, last.status, os.path.join(root, relative), root)
-    speak(words, sys.stdout)
+    known = told_before.splitlines()
+    news = [line for line in words.splitlines() if line not in known]
+    if news:
+        speak("\n".join(news), sys.stdout)

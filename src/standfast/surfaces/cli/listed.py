@@ -131,10 +131,10 @@ def _words(session: Session) -> str:
     return ", ".join(said)
 
 
-def as_dict(known: Known) -> dict[str, object]:
+def as_dict(context: Context, known: Known) -> dict[str, object]:
     """What `status --json` prints of them."""
     return {
-        "hooks": "off" if known.off else "on",
+        "hooks": _hooks(context),
         "characters_injected_24h": known.injected,
         "lost": [
             {"facts": facts, "why": why, "told_at": clock.rfc3339(at)}
@@ -145,6 +145,15 @@ def as_dict(known: Known) -> dict[str, object]:
         "lanes": [lanes_listed.as_dict(lane) for lane in known.lanes],
         "documents": [plans_listed.as_dict(plan) for plan in known.plans],
     }
+
+
+def _hooks(context: Context) -> str:
+    """Whether hooks tell of agents here: switched off here, or in no settings at all."""
+    from standfast.clients.claude import install  # the text says nothing of it
+
+    if not install.launcher_is_used(context.environ, context.place):
+        return "not_installed"
+    return "off" if context.place.is_off else "on"
 
 
 def _session_dict(session: Session) -> dict[str, object]:

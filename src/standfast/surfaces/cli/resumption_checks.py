@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.errors import NothingFound, StandfastError, UnsafePath
 from standfast.files import documents_kept, homes, orchestration_yaml, resumption_files
+from standfast.journal import resumption
+from standfast.journal.resumption_folds import Document
 from standfast.protocol.json_schema import shown
+from standfast.protocol.resumption import Resumption
 from standfast.protocol.resumption_migration import FIRST_VERSION
 from standfast.protocol.resumption_schema import VERSION
 from standfast.protocol.text import printable
@@ -16,6 +19,7 @@ from standfast.surfaces.cli import consent, persons
 from standfast.surfaces.cli import resumption_looking as looking
 from standfast.surfaces.cli import resumption_migrated as migrated
 from standfast.surfaces.cli import resumption_writing as writing
+from standfast.surfaces.cli.acknowledging import acknowledge
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -95,13 +99,14 @@ def adopt(context: Context, given: str | None) -> int:
         raise NothingFound("the section could not be taken over", file=found.path)
     kept = orchestration_yaml.adopt(context.journal, document, found.data)
     replaced = [shown(each.path) for each in kept]
-    if context.json:
-        print(json_line({"file": file, "adopted": True, "replaced": replaced}), flush=True)
-    else:
-        what = f"; replaced: {', '.join(replaced)}" if replaced else ": the journal said the same"
-        print(printable(f"Adopted {file} as it stands{what}"), flush=True)
-    context.heal(resumption=file)  # after the acknowledgement: it undoes nothing
-    return 0
+    what = f"; replaced: {', '.join(replaced)}" if replaced else ": the journal said the same"
+    words = printable(f"Adopted {file} as it stands{what}")
+    facts = {"file": file, "adopted": True, "replaced": replaced}
+    return acknowledge(context, _newest(context, document), words, facts)
+
+
+def _newest(context: Context, document: Document) -> Document:
+    return resumption.find(context.journal.query, document.name) or document
 
 
 def migrate(context: Context, given: str | None, *, is_dry: bool = False) -> int:
@@ -122,9 +127,9 @@ def migrate(context: Context, given: str | None, *, is_dry: bool = False) -> int
     if done is None:  # another command was quicker
         return _nothing_to_do(context, resumption_files.look(root, file))
     told = migrated.Told(done.found, after, done.kept)
-    print(json_line(told.as_dict()) if context.json else told.words(context.screen), flush=True)
-    context.heal(resumption=file)  # after the acknowledgement: it undoes nothing
-    return 0
+    named = Document(file, root, Resumption(done.moved.section))
+    document = writing.known(context, file) or named  # else the file is gone meanwhile
+    return acknowledge(context, document, told.words(context.screen), told.as_dict())
 
 
 def _show(context: Context, found: Found, after: bytes) -> int:

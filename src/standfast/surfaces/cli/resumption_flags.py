@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 DECIDE, GATE = "decide", "gate record"
+ALONE = "a composite alone is not taken, it is weighed from these"
 _EVERY = (*TRIGGERS, DECIDE, GATE)
 
 
@@ -60,12 +61,14 @@ FLAGS: tuple[Flag, ...] = (
     Flag("priority", ("T2",), "of that file; 1 is first", _COUNT),
     Flag("purpose", ("T2",), "why it is to be read"),
     Flag("gate", _GATED, "the gate that was scored", {"metavar": "ID"}),
-    Flag("score", _GATED, f"of each dimension: {', '.join(WEIGHTS)}",
+    Flag("score", _GATED, f"of each dimension: {', '.join(WEIGHTS)}; {ALONE}",
          {**_MANY, "metavar": "DIMENSION=SCORE"}),
     Flag("found", _FOUND, "how many defects the iteration found", _COUNT),
     Flag("resolved", _FOUND, "how many it resolved", _COUNT),
     Flag("unresolved", _FOUND, "a defect that is open; repeat it", {**_MANY, "metavar": "ID"}),
     Flag("pattern", _FOUND, "a defect that comes again; repeat it", _MANY),
+    Flag("resolution", _FOUND, "how a pattern that is known was resolved; repeat it",
+         {**_MANY, "metavar": "PATTERN=HOW"}),
     Flag("primary", _FOUND, "the main defect of the iteration"),
     Flag("agent", ("T4",), "the agent that completed", {"metavar": "ID"}),
     Flag("result", ("T4",), "PASS, DONE, FAILED, … in a word or two"),
@@ -78,6 +81,17 @@ FLAGS: tuple[Flag, ...] = (
     Flag("applied", _DECIDED, "it is applied already", _YES),
     Flag("apply", ("T6", DECIDE), "a decision that is applied from now on", {"metavar": "RD-NNN"}),
 )  # fmt: skip
+
+
+def table() -> dict[str, list[str]]:
+    """The flags that not every trigger has, by the triggers and commands that have them."""
+    own = [flag for flag in FLAGS if flag.ways != _EVERY]
+    return {way: [flag.word for flag in own if way in flag.ways] for way in _EVERY}
+
+
+def common() -> list[str]:
+    """Those that every one of them has."""
+    return [flag.word for flag in FLAGS if flag.ways == _EVERY]
 
 
 def configure(parser: argparse.ArgumentParser, *ways: str) -> None:

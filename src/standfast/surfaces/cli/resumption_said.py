@@ -172,6 +172,12 @@ def iteration(said: Said, gate: str) -> dict[str, Any]:
     """What an iteration tells beside its scores."""
     patterns = [{"pattern": line(each), "gates_affected": [gate]}
                 for each in said.get("pattern", ())]  # fmt: skip
+    for each in said.get("resolution", ()):
+        pattern, equals, how = each.partition("=")
+        if not (equals and pattern.strip() and how.strip()):
+            raise WrongUsage(f"`{one_line(each, 60)}` is not PATTERN=HOW")
+        patterns.append({"pattern": line(pattern), "gates_affected": [gate],
+                         "resolution": line(how)})  # fmt: skip
     defects = {
         "found": said.get("found", 0),
         "resolved": said.get("resolved", 0),

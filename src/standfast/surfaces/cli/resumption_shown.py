@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from standfast import clock
 from standfast.protocol import staleness
+from standfast.protocol.plain_values import spoken
 from standfast.protocol.quality_gates import PASS, REJECTED, verdict_of
+from standfast.protocol.resumption_prose import other_phase
+from standfast.protocol.resumption_schema import SECTION, SUB_SECTIONS
 from standfast.protocol.text import one_line, printable
 from standfast.surfaces.cli.bars import curve
 
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 _STYLES = {staleness.FRESH: "good", staleness.STALE: "strong", staleness.CRITICAL: "bad"}
 _BANDS = {PASS: "good", REJECTED: "bad"}
 _NAME = 40
+_KNOWN = {*SUB_SECTIONS, "version", "schema_version"}
+_STATE = SECTION["properties"]["recovery_state"]["properties"]
+_OWN, _MOST_OWN = 160, 8  # characters of a key of the project's own, and how many of them
 _SOURCE = "from the repository"
 _UNTAKEN = "not yet taken"
 _UNDER = {
@@ -41,6 +47,7 @@ def whole(screen: Screen, seen: Seen) -> str:
         _titled(screen, "DECISIONS", _decisions(screen, section["decision_log"], seen)),
         _titled(screen, "AGENTS", _agents(screen, section["agent_summaries"], seen)),
         _titled(screen, "COMPACTIONS", _compactions(screen, section["compaction_events"])),
+        _titled(screen, "ALSO IN THE FILE (its words)", _own(screen, section)),
         _titled(screen, "IN THE FILE, NOT IN THE JOURNAL", _waiting(screen, seen)),
     ]
     return "\n".join(part for part in parts if part)
@@ -101,7 +108,10 @@ def _state(screen: Screen, state: dict[str, Any], seen: Seen) -> str:
     filled = "fill unknown" if fill is None else f"fill {round(100 * fill)} %"
     checkpoint = state["last_checkpoint"] or "none"
     number = state["current_phase"]
-    phase = f"{'unknown' if number is None else number} {said('current_phase_name')}".rstrip()
+    other = other_phase(state)
+    name = said("current_phase_name")
+    hint = "" if other is None else f"(its words speak of phase {other})"
+    phase = " ".join(filter(None, ("unknown" if number is None else str(number), name, hint)))
     return screen.table(
         [
             ("PHASE", f"{phase}, {state['workflow_status']}"),
@@ -232,6 +242,24 @@ def _agents(screen: Screen, summaries: dict[str, str], seen: Seen) -> str:
         (name, _quoted(line, f"agent_summaries.{name}", seen)) for name, line in summaries.items()
     ]
     return _inner(screen).table(rows, ("strong",))
+
+
+def _own(screen: Screen, section: dict[str, Any]) -> str:
+    """Keys of the project's own: what it warns of first."""
+    state = section["recovery_state"]
+    beside = {key: each for key, each in section.items() if key not in _KNOWN}
+    within = {f"recovery_state.{key}": each for key, each in state.items() if key not in _STATE}
+    said = {key: spoken(each) for key, each in {**beside, **within}.items()}
+    named = sorted((str(key) for key, words in said.items() if words), key=_is_no_warning)
+    told = {str(key): words for key, words in said.items()}
+    rows = [(one_line(key, _NAME), f"«{one_line(told[key], _OWN)}»") for key in named[:_MOST_OWN]]
+    more = len(named) - len(rows)
+    table = _inner(screen).table(rows, ("strong",))
+    return f"{table}\n{more} more" if more else table
+
+
+def _is_no_warning(key: str) -> bool:
+    return not any(word in key.lower() for word in ("warn", "note", "hint", "caution", "important"))
 
 
 def _compactions(screen: Screen, compactions: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ from standfast.protocol.plan_lanes import Ground
 from standfast.protocol.runners import takes_script
 from standfast.protocol.text import one_line, printable
 from standfast.redact import redact
-from standfast.run import runners, trust
+from standfast.run import copying, runners, trust
 from standfast.run.starting import base_commit
 from standfast.surfaces.cli import persons, plan_secrets, trusting
 from standfast.surfaces.cli.commands.plan import load
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from standfast.surfaces.cli.context import Context
 
 _WORDS = 200
+_COPY = "Put the file there, or take it out of the plan's `copy:`."
 
 
 def begin(context: Context, arguments: argparse.Namespace) -> Run:
@@ -235,7 +236,10 @@ def _look_first(context: Context, specs: Sequence[Spec]) -> None:
         raise NothingToStart("the path of the repository holds a control or invisible character",
                              file=root)  # fmt: skip
     git = Git(directory=Path(root))
-    base_commit(git, specs[0].base)
+    start = base_commit(git, specs[0].base)
+    lacks = copying.missing(git, start, list(dict.fromkeys(n for spec in specs for n in spec.copy)))
+    if lacks is not None:
+        raise NothingToStart(lacks, remedy=_COPY)
     taken = branches.heads(git, *{name for spec in specs for name in branches.around(spec.branch)})
     for spec in specs:
         if os.path.lexists(spec.worktree):

@@ -37,6 +37,10 @@ STATUSES: Mapping[Outcome, int] = {
     Outcome.PARKED: 116,
     Outcome.STOPPED: 117,
 }
+STATUSES_TOLD = (
+    "Exits 0 when all is done, 1 when a lane failed, 115 when a person is needed, 116 when lanes"
+    " are parked, 117 when it was stopped (whatever failed in it before), 130 after Ctrl-C."
+)
 
 
 def take_on(
@@ -173,8 +177,8 @@ def _close(context: Context, goings: Sequence[Going]) -> dict[str, Outcome]:
         for each in goings:
             found = ended[each.run.run_id]
             is_stopped = told.word(context.journal, each.run.run_id).state == told.STOPPED
-            if each.run.is_plan and (each.is_done or not is_stopped):
-                state = told.DONE if each.is_done else told.GOING
+            if each.run.is_plan:
+                state = told.DONE if each.is_done else told.STOPPED if is_stopped else told.GOING
                 whys = {key: in_short(each.whys(stands)) for stands, key in told.WHYS.items()}
                 told.tell(tx, each.run.run_id, state, author(context), outcome=found, **whys)
     return ended

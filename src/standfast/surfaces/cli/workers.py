@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from standfast.effects import orphans
 from standfast.files import homes
-from standfast.git import Git
+from standfast.git import Git, excluding
 from standfast.journal.author import Author
 from standfast.run.working import Work
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from standfast.journal.writing import Writing
     from standfast.protocol.lane_spec import Spec
     from standfast.surfaces.cli.context import Context
+
+_CLAUDE = ".claude/"  # where others keep files that are to be seen
 
 
 def author(context: Context) -> Author:
@@ -44,24 +46,36 @@ def worker(
     spare = [face.relative, context.config.orchestration_file, context.config.status_file]
     folder = os.path.dirname(homes.CHECKPOINTS_FILE)
     git = Git(directory=Path(homes.main_root(context.place)), is_tied=True)
+    seen: set[str] = set()
     who, environ = author(context), dict(context.environ)
 
     def work(journal: Journal, spec: Spec) -> Work:
         def claim(tx: Writing) -> None:
             homes.claim(tx, journal, face)
 
+        own, log = replace(git, timeout_s=spec.time_s), os.path.join(folder, f"{spec.run_id}.jsonl")
         return Work(
             journal=journal,
             spec=spec,
-            git=replace(git, timeout_s=spec.time_s),
-            log_path=os.path.join(face.root, folder, f"{spec.run_id}.jsonl"),
+            git=own,
+            log_path=os.path.join(face.root, log),
             author=who,
             environ=environ,
             claim=claim,
             render=render,
             tell=lambda words: tell(spec, words),
+            hide=lambda: _hide(own, face.root, (face.relative, log), seen),
             spare=[name for name in spare if name],
             push_to=push_to,
         )
 
     return work
+
+
+def _hide(git: Git, root: str, names: Sequence[str], seen: set[str]) -> None:
+    """What is not there yet will be ours; what is there is somebody's, or was hidden before."""
+    asked = [name for name in names if name.startswith(_CLAUDE) and name not in seen]
+    seen.update(asked)
+    new = [name for name in asked if not os.path.lexists(os.path.join(root, name))]
+    if new:
+        excluding.exclude_new(git, new)

@@ -38,7 +38,8 @@ def _prompt(data: bytes) -> None:
             must(os.path.isabs(place.path), "a path from nowhere")
             must(not place.is_ours or place.path.startswith(root + os.sep), "held for others")
     made = outputs.prompt(text, "/s/x.md")
-    must("/s/x.md" in declared_outputs.declared(made), "a prompt without its paragraph")
+    first = f"{outputs.paragraph('/s/x.md')}\n{text}"  # before it may stand that it is quoted
+    must("/s/x.md" in declared_outputs.declared(first), "a prompt without its paragraph")
     must(outputs.prompt(made, "/s/x.md") == made, "the paragraph twice")
 
 
@@ -114,6 +115,7 @@ TARGETS = (
             b"write /a.md\r\nWRITE: /b.md " + _END,
             b"Session dir: ./s\n## Output file\n```\n`x.md`\n```\nInputs:\n- a.md: read\n" + _END,
             b'1. Do not write to "~/a b.md", write your findings\nto y.md in the root. ' + _END,
+            b"Session dir: ./s\nOutput file: x.md\nEnd your file with this line: " + _END,
             b"<output>x.md</output> Output: [x](y.md) and z.md, w.md in docs/ " + _END,
         ),
     ),

@@ -117,6 +117,7 @@ _SEEDS = (
     b"\xef\xbb\xbf# Expert - Session Context\r\n- **updated:** 2026\r\n## Recovery\r\n- x\r\n",
     b"## Completed This Session\n- x\n* y (DONE)\n```\n## Recovery Steps\n~~~\n",
     b"x\n# Notes\nRole: expert (x)\n**Updated**: 2026-02-30\n### Recovery Steps\n~~~~\n",
+    b"Expert\n===\n\nDone\n----\n- x\n\nWhat is next\r\n---\n- y by 2026-01-02\n",
 )
 
 TARGETS = (

@@ -7,7 +7,7 @@ import io
 import json
 from pathlib import Path
 
-from standfast import config, filesystems
+from standfast import config, filesystems, followed
 from standfast.clients.claude import chosen
 from standfast.errors import BadConfig
 from standfast.files import drafts, status_md
@@ -53,6 +53,21 @@ def _reflog(data: bytes) -> None:
     for move in moves.logged(Path(at.path, "log")):
         must(" " not in move.old + move.new, "an id of two words")
         must("\n" not in move.words, "words on two lines")
+
+
+@answered
+def _link(data: bytes) -> None:
+    at = folder("links")
+    at.put("outside/file", b"outside")
+    at.put("in/side/file", b"inside")
+    link = Path(at.path, "in", "link")
+    link.unlink(missing_ok=True)
+    try:
+        link.symlink_to(text_of(data))
+    except (OSError, ValueError):
+        return  # no link can say that
+    with contextlib.suppress(FileNotFoundError):
+        must(followed.read(f"{at.path}/in", "link", limit=99) == b"inside", "it leads out")
 
 
 @answered
@@ -223,6 +238,12 @@ TARGETS = (
             b"0000 1234 a <a@b> 1 +0000\tcommit (initial): x\n1234 5678 a <a@b> 2 +0000\n",
             b"1234\n\t\n 5678 9 \xff\tpull: Fast-forward\x00\n",
         ),
+    ),
+    Target(
+        "link",
+        "what lies below, or our error",
+        _link,
+        (b"side/file", b"./side/../side//file", b"../outside/file", b"link", b"/etc/passwd"),
     ),
     Target(
         "git-output",

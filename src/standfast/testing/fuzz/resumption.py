@@ -8,6 +8,7 @@ from standfast.protocol import (
     plain_values,
     reinject,
     resumption_prose,
+    resumption_standing,
     staleness,
     stated_times,
     updated_at,
@@ -108,8 +109,9 @@ def _words(data: bytes) -> None:
     must(phase.number is None or phase.number >= 0, "a phase below none")
     must(time is None or staleness.seconds(time) is not None, "a time that is none")
     must("\n" not in plain_values.spoken(text), "words over several lines")
-    resumption_prose.phase_in(text)
-    resumption_prose.is_over(text)
+    number = resumption_prose.phase_in(text)
+    must(not any(map(is_hidden, resumption_prose.name_in(text, number))), "a name that hides")
+    resumption_standing.status_in(text)
     ends = [0, *(each.end for each in stated_times.stated(text))]
     must(ends == sorted(ends), "times out of their order")
 

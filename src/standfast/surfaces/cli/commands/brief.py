@@ -6,10 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from standfast import clock
-from standfast.errors import NothingFound
+from standfast.clients.checkout import Checkout
 from standfast.protocol import ids
+from standfast.protocol.authorship import USER
 from standfast.protocol.text import printable
-from standfast.surfaces.cli import plans_listed
+from standfast.surfaces.cli import no_session, plans_listed
 from standfast.surfaces.cli.screen import json_line
 from standfast.wake import brief, facts, sessions
 from standfast.wake.delivery import make_nonce
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
 
     from standfast.surfaces.cli.context import Context
-    from standfast.wake.facts import Facts
+    from standfast.wake.facts import Ask, Facts
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,18 +32,11 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Print it; nothing is recorded as given, because nobody knows who reads."""
     context.heal()
     session = _session(context, arguments.session)
-    ask = context.journal.query
     size = brief.MORE if arguments.more else brief.SHORT
-    found = facts.gather(
-        ask,
-        session.session,
-        session.client,
-        "asked",
-        most=size.vital,
-        root=context.place.root,
-        now=clock.now_us(),
-    )
-    _add_file(context, found, size.vital)
+    ask = no_session.ask(context)
+    found = _gather(context, ask, session, size.vital)
+    if session is None:
+        no_session.tell(context, is_empty=not (found.plans or found.decisions or found.foreign))
     text = brief.render(found, make_nonce(ask), size)
     print(json_line({**_as_dict(found), "text": text}) if context.json else text)
     for each in context.waiting:
@@ -51,39 +45,45 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _add_file(context: Context, found: Facts, most: int) -> None:
+def _gather(context: Context, ask: Ask, session: sessions.Session | None, most: int) -> Facts:
+    """Everything for it; without a session what the journal and the files say for all."""
+    name, client = (session.session, session.client) if session else ("", USER)
+    root = context.place.root
+    found = facts.gather(ask, name, client, "asked", most=most, root=root, now=clock.now_us())
+    if session is None:
+        found.upto, found.branch = no_session.upto(ask), Checkout(root).branch()
+    _add_file(context, ask, found, most)
+    return found
+
+
+def _add_file(context: Context, ask: Ask, found: Facts, most: int) -> None:
     """What the plan's file says, where nobody has taken it over."""
     file = context.config.orchestration_file
     if os.path.lexists(os.path.join(context.place.root, file)):
         from standfast.wake import plan_files
 
         now = clock.now_us()
-        plan_files.add(found, context.journal, context.place.root, file, now=now, most=most)
+        plan_files.add(found, ask, context.journal, context.place.root, file, now=now, most=most)
 
 
-def _session(context: Context, named: str | None) -> sessions.Session:
-    """The one that is named, else the caller's own, else the newest."""
+def _session(context: Context, named: str | None) -> sessions.Session | None:
+    """The one that is named, else the caller's own, else the newest, if there is any."""
     ask = context.journal.query
     if named is not None:
         return sessions.find(ask, ids.session_id(named))
     if context.config.session is not None:
         return sessions.find(ask, context.config.session)
     newest = sessions.newest(ask, 1) if context.journal.exists else []
-    if not newest:
-        raise NothingFound(
-            "no session of an agent was recorded here yet",
-            remedy="Run `standfast install claude`, then work as before.",
-        )
-    return newest[0]
+    return newest[0] if newest else None
 
 
 def _as_dict(found: Facts) -> dict[str, object]:
     """The facts behind the text, newest first."""
     return {
-        "session": found.session,
-        "client": found.client,
+        "session": found.session or None,
+        "client": found.client if found.session else None,
         "branch": found.branch,
-        "records_up_to": clock.rfc3339(found.upto),
+        "records_up_to": clock.rfc3339(found.upto) if found.upto else None,
         "asked": [{"at": clock.rfc3339(at), "text": text} for at, text in found.prompts],
         "in_flight": [
             {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from standfast import clock
+from standfast import clock, disk
 from standfast.clients.checkout import Checkout
 from standfast.errors import NoCheckpoint, StandfastError, WrongUsage
 from standfast.files import homes, run_log
@@ -214,9 +214,19 @@ def _face_path(context: Context) -> str:
 
 def _keep(context: Context, _arguments: argparse.Namespace) -> int:
     """Bring the file up to date: a large run has that done by a process of its own."""
+    path = _face_path(context)
+    before = disk.identity(path)
     context.heal(checkpoints=True)
+    is_new = disk.identity(path) != before  # a file is never rewritten, but replaced
     file = context.config.checkpoints_file or homes.CHECKPOINTS_FILE
-    print(json_line({"file": file}) if context.json else f"Kept {printable(file)}")
+    if context.json:
+        print(json_line({"file": file, "kept": is_new}))
+    elif context.trouble:
+        return 0
+    elif before is None and not is_new:
+        print(f"No checkpoints yet, and no {printable(file)}")
+    else:
+        print(f"Kept {printable(file)}" if is_new else f"In place: {printable(file)}")
     return 0
 
 

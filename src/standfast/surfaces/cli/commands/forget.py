@@ -34,10 +34,17 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     if found is not None:
         return _forget_run(context, found)
     meant = sessions.find(context.journal.query, ids.session_id(arguments.session))
-    if not meant.forgotten:
+    was = bool(meant.forgotten)
+    if not was:
         context.journal.append("session.forgotten", {"session": meant.session}, context.author)
-    words = f"Forgotten: session {meant.session[:8]}. What it recorded stays in the journal."
-    print(json_line({"forgotten": meant.session}) if context.json else words)
+    what, stays = f"session {meant.session[:8]}", "What it recorded stays in the journal."
+    return _tell(context, meant.session, what, stays, was=was)
+
+
+def _tell(context: Context, name: str, what: str, stays: str, *, was: bool) -> int:
+    """Whoever forgets twice hears that once was enough."""
+    words = f"Nothing to do: {what} was forgotten before." if was else f"Forgotten: {what}. {stays}"
+    print(json_line({"forgotten": name, "was_forgotten": was}) if context.json else words)
     context.heal()
     return 0
 
@@ -53,8 +60,8 @@ def _forget_run(context: Context, run: Run) -> int:
         if any(each.state != orphans.IN_DOUBT for each in left):
             raise RunBusy(f"a command of {run_id} still runs, which nobody would hear of any more")
         with context.journal.writing() as tx:
-            runs.tell(tx, run_id, runs.FORGOTTEN, Author(context.who))
-    words = f"Forgotten: run {run_id}. Its branches, worktrees and records stay."
-    print(json_line({"forgotten": run_id}) if context.json else words)
-    context.heal()
-    return 0
+            was = runs.word(context.journal, run_id).state == runs.FORGOTTEN
+            if not was:
+                runs.tell(tx, run_id, runs.FORGOTTEN, Author(context.who))
+    stays = "Its branches, worktrees and records stay."
+    return _tell(context, run_id, f"run {run_id}", stays, was=was)

@@ -12,6 +12,7 @@ from standfast.surfaces.cli import gate_shown as shown
 from standfast.surfaces.cli import resumption_flags as flags
 from standfast.surfaces.cli import resumption_said, troubles
 from standfast.surfaces.cli import resumption_writing as writing
+from standfast.surfaces.cli.acknowledging import acknowledge
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ def configure(parser: Parser) -> None:
     parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
     parser.add_argument("gate", nargs="?", help="the gate's name, such as QG-1")
     parser.add_argument(
-        "scores", nargs="*", metavar="DIMENSION=SCORE", help="completeness=0.95 and so on"
+        "scores",
+        nargs="*",
+        metavar="DIMENSION=SCORE",
+        help=f"completeness=0.95 and so on; {flags.ALONE}",
     )
     parser.add_argument(
         "--from", dest="source", metavar="FILE", help="scores as a JSON object; `-` reads stdin"
@@ -60,14 +64,10 @@ def _record(context: Context, arguments: argparse.Namespace) -> int:
     with context.journal.writing() as tx:
         document = _keep(tx, context, file, arguments.gate, scores, said)
     found = shown.standing(document, arguments.gate)
-    if context.json:
-        print(json_line({"file": file, **found.as_dict()}), flush=True)
-    else:
-        print(shown.drawn(context.screen, found))
-        lacking = ", ".join(found.missing)
-        print(f"Kept; still missing: {lacking}" if lacking else "Recorded T3", flush=True)
-    context.heal(resumption=file)  # after the acknowledgement: it undoes nothing
-    return 0
+    lacking = ", ".join(found.missing)
+    done = f"Kept; still missing: {lacking}" if lacking else "Recorded T3"
+    words = f"{shown.drawn(context.screen, found)}\n{done}"
+    return acknowledge(context, document, words, {"file": file, **found.as_dict()})
 
 
 def _scores(context: Context, arguments: argparse.Namespace) -> Scores:

@@ -111,8 +111,10 @@ def _run(context: Context, names: tuple[str, str, str], arguments: argparse.Name
     return _take_on(context, lane_runs.wanted(context, names, arguments), arguments)
 
 
-def _take_on(context: Context, spec: Spec, arguments: argparse.Namespace) -> int:
-    lane_runs.take_on(context, spec, arguments.trust)
+def _take_on(
+    context: Context, spec: Spec, arguments: argparse.Namespace, told_before: str = ""
+) -> int:
+    lane_runs.take_on(context, spec, arguments.trust, told_before)
     last = _records(context, spec.names)[-1]
     context.heal(checkpoints=True)
     if context.json:
@@ -131,9 +133,10 @@ def _resume(context: Context, names: tuple[str, str, str], arguments: argparse.N
         lane_runs.accept_base(context, spec)
     if arguments.settings_changed:
         lane_runs.accept_settings(context, spec)
+    prompt = _prompt(context, _records(context, names)[-1])
     if not context.json:
-        speak(_prompt(context, _records(context, names)[-1]), sys.stdout)
-    return _take_on(context, spec, arguments)
+        speak(prompt, sys.stdout)
+    return _take_on(context, spec, arguments, prompt)
 
 
 def _explain(context: Context, names: tuple[str, str, str]) -> int:
@@ -202,6 +205,8 @@ def _said(done: Done) -> list[str]:
     if done.told is None:
         return [f"Nothing to do: the lane is at {where} and nothing else is there."]
     told = [f"Rolled back to {where}."]
+    if not done.told.backups:
+        told.append("Nothing had to be kept: that commit has all that was there.")
     told += [
         f"Kept: {printable(ref)} (see `git show {printable(ref)}`)" for ref in done.told.backups
     ]

@@ -10,6 +10,7 @@ from standfast.errors import WrongUsage
 from standfast.files import homes, run_log
 from standfast.journal import lane_steps
 from standfast.lane_errors import RunUnknown
+from standfast.protocol.staleness import SECOND_US, seconds
 from standfast.protocol.text import one_line, printable
 from standfast.run import taking, watching
 from standfast.run.working import is_taken
@@ -127,8 +128,14 @@ def _print(context: Context, entries: Iterable[Mapping[str, Value]]) -> None:
         task = "" if entry["task"] == "-" else f" {entry['task']}"
         words = f"{mark}{said[0] if said else ''}"
         where = f"{entry['phase']}/{entry['lane']}"
-        line = f"{entry['ts']}  {where}  {entry['event']}{task}  {words}"
+        line = f"{_local(entry['ts'])}  {where}  {entry['event']}{task}  {words}"
         print(printable(line).rstrip(), flush=True)
+
+
+def _local(stamp: object) -> str:
+    """As `events` has it; a line that somebody else wrote may have no time at all."""
+    second = seconds(stamp)
+    return str(stamp) if second is None else clock.local_minute(second * SECOND_US)
 
 
 def _print_last_words(context: Context, specs: list[Spec]) -> None:

@@ -31,6 +31,7 @@ def configure(parser: Parser) -> None:
     trusting.configure(parser)
     parser.add_argument("--cost-limit", type=_dollars, metavar="USD",
                         help="what the run may cost in all, for this call")  # fmt: skip
+    parser.epilog = runs.STATUSES_TOLD
 
 
 def _dollars(said: str) -> str:

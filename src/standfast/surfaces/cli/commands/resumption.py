@@ -102,7 +102,7 @@ def _fire(
     context: Context, arguments: argparse.Namespace, number: str, value: Any  # noqa: ANN401  # a JSON object
 ) -> int:  # fmt: skip
     """Record it, acknowledge it, then let the file show it."""
-    from standfast.surfaces.cli import resumption_said, resumption_told
+    from standfast.surfaces.cli import acknowledging, resumption_said, resumption_told
     from standfast.surfaces.cli import resumption_writing as writing
 
     given = flags.said(arguments)
@@ -123,9 +123,8 @@ def _fire(
     with context.journal.writing() as tx:
         before, after = writing.fire(tx, context, file, make, named)
     told = resumption_told.recorded(number, before, after)
-    print(json_line(told.facts) if context.json else told.words, flush=True)
-    context.heal(resumption=file)  # after the acknowledgement: it undoes nothing
-    return 0
+    must = number != _ADVISORY
+    return acknowledging.acknowledge(context, after, told.words, told.facts, must=must)
 
 
 def _decide(context: Context, arguments: argparse.Namespace) -> int:

@@ -28,6 +28,7 @@ def configure(parser: Parser) -> None:
     trusting.configure(parser)
     parser.add_argument("--resume", action="store_true", help="go on with the run")
     parser.add_argument("--rollback", action="store_true", help="take its lanes back")
+    parser.epilog = runs.STATUSES_TOLD
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:

@@ -48,7 +48,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         known, found, last, count = listed.Known(), [], [], 0
     if context.json:
         facts = _facts(context, listed.needs(context, known), found, last, count)
-        print(json_line({**facts, **listed.as_dict(known)}))
+        print(json_line({**facts, **listed.as_dict(context, known)}))
     else:
         shown = found if arguments.all else found[-_SHOWN:]
         told = listed.rows(context, known)

@@ -30,6 +30,11 @@ _END_AGAIN_NS = 1_000_000_000
 def configure(parser: Parser) -> None:
     """Which run."""
     parser.add_argument("run", help="the run")
+    parser.epilog = (
+        "Exits 0 when it is stopped, or nothing is left to stop; 92 when a process of it lives on;"
+        " 112 when there is no such run. The call that took the run on exits 117, whatever failed"
+        " in it before."
+    )
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
@@ -39,7 +44,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     context.may_write()
     with context.journal.writing() as tx:
         state = runs.word(context.journal, found.run_id).state
-        if state not in _OVER:
+        if state not in (*_OVER, runs.STOPPED):
             runs.tell(tx, found.run_id, runs.STOPPED, Author(context.who))
     if state in _OVER:
         words = f"{found.run_id} is {state}: there is nothing to stop."

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import filesystems
 from standfast.effects.folder import Folder
 from standfast.git import adding, armour, contents, durable
-from standfast.run import restoring
+from standfast.run import cleaning, landing, moving, restoring
 from standfast.testing.faults import torn_attacks
-from standfast.testing.faults.cuts import lane_scenes, torn_scenes
+from standfast.testing.faults.cuts import landing_scenes, lane_scenes, torn_scenes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from standfast.effects.folder import Order
+    from standfast.git import Git
     from standfast.testing.faults.cuts.lane_scenes import Scene
 
+_LONG_S = 0.5
 ENOUGH_CUTS = 16  # within which each of these must show, under these scenes
 
 
@@ -50,6 +53,24 @@ def no_checkout() -> None:
     restoring.restore = _nothing
 
 
+def no_look() -> None:
+    """A lane that was being brought up to date is taken for whole, though its files are torn."""
+    slowly()
+    landing.is_moving = lambda lane: lane is None
+    cleaning.clean = _nothing
+
+
+def slowly() -> None:
+    """Time passes between what git writes and the sync of it: by itself that does no harm."""
+    real = moving.sync
+
+    def sync(tree: Git, commit: str) -> None:
+        time.sleep(_LONG_S)
+        real(tree, commit)
+
+    moving.sync = sync
+
+
 def _no_filesystem() -> None:
     """A whole filesystem is called synced that is not."""
     filesystems.sync = lambda _path: True  # type: ignore[assignment]  # a name of its own
@@ -76,5 +97,6 @@ CANARIES: dict[str, Bug] = {
     "a lane's files are not synced": Bug(no_files, _LANE),
     "a lane's checkout is not synced": Bug(no_checkout, _AGENT),
     "put back by torn attributes": Bug(torn_attacks.by_torn_attributes, (torn_scenes.ATTRIBUTES,)),
+    "torn under a move": Bug(no_look, (landing_scenes.LANDING,)),
     "what a setup did is put back": Bug(torn_attacks.forgetful, (torn_scenes.EMPTIED,)),
 }

@@ -191,6 +191,7 @@ class Bench:
                 place.enter()
                 os.environ["MAIN"] = place.repo
                 plant()
+                scene.beside()
                 perform.call(*scene.work)
             finally:
                 os._exit(0)

@@ -52,6 +52,7 @@ class Scene(NamedTuple):
     holds: Callable[[World, Before], Iterator[str]]  # once a person has taken it up again
     from_event: str = ""  # the cut comes after such an event; "" from the beginning
     to_event: str = ""  # and about up to this one; "" to the end
+    beside: Callable[[], None] = lambda: None  # begun before it, by the process that does it
 
 
 def fill(world: World) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from standfast.protocol.quality_gates import WEIGHTS
 from standfast.testing.faults import perform
-from standfast.testing.faults.cuts import lane_scenes, torn_scenes
+from standfast.testing.faults.cuts import landing_scenes, lane_scenes, torn_scenes
 from standfast.testing.faults.cuts.lane_after import (
     CONTENTS,
     Before,
@@ -130,4 +130,5 @@ RUN_SCENES: tuple[Scene, ...] = (
     _scene("tests and gates", "SL-1/tests/1"),
     torn_scenes.ATTRIBUTES,
     torn_scenes.EMPTIED,
+    landing_scenes.LANDING,
 )
