@@ -66,7 +66,7 @@ _WHOLE = (
     "home/.config/standfast/stateMachines/oosh_expert.states.env",
 )
 _MINUTE = re.compile(rb"^\*\*Updated\*\*: [-0-9]{10}T[0-9]{2}:[0-9]{2}Z$", re.MULTILINE)
-_ID = re.compile(rb"\A(?:(?:journal|home|was|lost|copy) [^\n]+\n)+\Z")
+_ID = re.compile(rb"\A(?:(?:journal|home|folder|was|lost|copy) [^\n]+\n)+\Z")
 _SECOND = re.compile(rb'\b(updated_at|timestamp): "[-0-9T:Z]{20}"')
 
 
