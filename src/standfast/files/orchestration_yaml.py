@@ -7,7 +7,7 @@ for byte. What stands in the section and not in the journal is taken in by `arri
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from standfast.errors import BadDocument, FaceInvalid
 from standfast.files import arriving, authors
@@ -16,12 +16,14 @@ from standfast.files.drafts import without_secrets
 from standfast.files.face import Face
 from standfast.files.look import rebase
 from standfast.files.merge import Record
+from standfast.files.unmasked import unmasked
 from standfast.journal import place
 from standfast.journal import resumption as recorded
 from standfast.journal.author import STANDFAST
 from standfast.protocol import orchestration, resumption_records, yaml_sections
 from standfast.protocol.resumption_schema import SUB_SECTIONS
 from standfast.protocol.yaml_writing import write
+from standfast.redact import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,24 +46,30 @@ def render(document: Document, data: bytes | None, path: str) -> bytes:
 
 def with_section(section: Section, data: bytes | None, path: str) -> bytes:
     """The same with any section."""
-    block = write({orchestration.KEY: _in_its_order(section, data, path)})
+    block = write({orchestration.KEY: section})
     if data is None:
         return block.encode()
+    if len(section) != len(SUB_SECTIONS) or MASK in block:
+        had = _said(data, path)
+        ours = cast("Section", unmasked(_in_its_order(section, had), had))
+        block = write({orchestration.KEY: ours})
     try:
         return yaml_sections.replace(text_of(data, path), orchestration.KEY, block, path).encode()
     except BadDocument as error:
         raise FaceInvalid(error.problem, file=path, line=error.line) from error
 
 
-def _in_its_order(section: Section, data: bytes | None, path: str) -> Section:
-    """With the project's own keys where somebody put them: a new place costs their comments."""
-    if data is None or len(section) == len(SUB_SECTIONS):
-        return section
+def _said(data: bytes, path: str) -> Section:
+    """The section as the file has it; one that cannot be read is refused by whoever writes it."""
     try:
         span = yaml_sections.find(text_of(data, path), orchestration.KEY, path)
     except BadDocument:
-        return section  # it is refused with its line by whoever writes
-    had = span.value if span is not None and isinstance(span.value, dict) else {}
+        return {}
+    return span.value if span is not None and isinstance(span.value, dict) else {}
+
+
+def _in_its_order(section: Section, had: Section) -> Section:
+    """With the project's own keys where somebody put them: a new place costs their comments."""
     return {**{name: section[name] for name in had if name in section}, **section}
 
 
@@ -93,7 +101,7 @@ def _words(path: tuple[str, ...], value: object) -> str:
     return json.dumps([path, value], ensure_ascii=False, sort_keys=True)
 
 
-def _said(record: Record) -> tuple[tuple[str, ...], Any]:
+def _told(record: Record) -> tuple[tuple[str, ...], Any]:
     path, value = json.loads(record.value)
     return tuple(path), value
 
@@ -105,7 +113,7 @@ def judged(journal: Journal, file: str, root: str, section: Any) -> recorded.Who
     records = list(_records(section))
     written_us = authors.written_us(made.path)
     by = authors.of(journal, made, [each.value for each in records], written_us=written_us)
-    return {_said(each)[0]: by[each.value] for each in records}
+    return {_told(each)[0]: by[each.value] for each in records}
 
 
 def brought(journal: Journal, document: Document, arrival: Arrival, data: bytes) -> recorded.Whose:

@@ -6,6 +6,8 @@ is written as it is, so it must hit on everything that `redact` would change, al
 text is JSON and its quotes and line breaks are escaped.
 """
 
+MASK = "[redacted:"  # how what stands in a secret's place begins
+
 # A pass may lay bare a boundary that hid a second secret; more than a few never happens.
 _PASSES = 4
 

@@ -1,6 +1,6 @@
 """Which names announce a secret, and which values are plainly none: `$VAR`, `<token>`, `***`."""
 
-from standfast.redact import squeeze
+from standfast.redact import MASK, squeeze
 
 # Two words, whatever stands between them. The first that fits gives the kind.
 _COMPOUNDS = (
@@ -93,7 +93,6 @@ _EMPTY_WORDS = frozenset(
 )
 
 CLOSERS = ")]}>.,:"  # what may follow a value, and so a marker in its place
-_MARKER = "[redacted:"
 _RANDOM_LENGTH = 12
 _MASK_LENGTH = 3
 
@@ -140,9 +139,9 @@ def holds_many(name: str) -> bool:
 
 def is_marker(value: str) -> bool:
     """Whether *value* was redacted before; closing brackets may follow."""
-    if not value.startswith(_MARKER):
+    if not value.startswith(MASK):
         return False
-    kind, end, rest = value[len(_MARKER) :].partition("]")
+    kind, end, rest = value[len(MASK) :].partition("]")
     return bool(end) and kind.replace("-", "").isalnum() and not rest.strip(CLOSERS)
 
 
