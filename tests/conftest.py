@@ -17,6 +17,7 @@ from typing import Protocol
 import pytest
 from hypothesis import HealthCheck, settings
 
+import kept_trials
 import prepared
 import warm_python
 from requirement_rows import BadManifest, Outcome, Result, outcome_line, parse_manifest
@@ -63,6 +64,7 @@ FOLDERS = {
     "TMPDIR": "t",  # short: the path of a socket has about 100 bytes
 }
 KNOWN_ROWS = pytest.StashKey[frozenset[str]]()
+KEPT = pytest.StashKey[str]()
 Collected = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
 SEVERITY: Mapping[Result, int] = {"passed": 0, "skipped": 1, "inconclusive": 2, "failed": 3}
 
@@ -75,6 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background by a shell:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # children would ignore it too
     config.stash[KNOWN_ROWS] = _known_rows()
+    config.stash[KEPT] = os.environ.get(kept_trials.KEPT_VARIABLE, "")
     report = os.environ.get(REPORT_VARIABLE)
     if report and not hasattr(config, "workerinput"):
         config.pluginmanager.register(OutcomeLog(Path(report)), "standfast-outcomes")
@@ -121,6 +124,8 @@ def pytest_runtest_makereport(
     """A ratio or a deadline that was missed, or a harness in doubt, says nothing of the product."""
     report = yield
     if report.failed and call.excinfo and item.get_closest_marker("prove"):
+        if top := item.config.stash[KEPT]:
+            kept_trials.keep(top, report, getattr(item, "funcargs", {}))
         is_ratio = item.get_closest_marker("ratio") is not None and call.when == "call"
         if is_ratio or call.excinfo.errisinstance((Doubt, subprocess.TimeoutExpired)):
             report.user_properties.append(("inconclusive", True))

@@ -6,13 +6,13 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter_ns
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ratios
 from claude_calls import SESSION, Claude, context
 from conftest import Cli
 from standfast import clock
@@ -421,21 +421,20 @@ def test_brief_of_ten_thousand_events_costs_what_it_costs_at_a_hundred(tmp_path:
         journal.append("session.started", start, Author("claude", session=SESSION))
         fill(journal, events=events)
 
-    best = min(cost(large) / cost(small) for _ in range(8))
+    growth = ratios.summed(ratios.computed, briefs(large), briefs(small))
 
-    assert best <= 1.5, f"{best:.2f} x"
+    assert growth <= 1.5, f"{growth:.2f} x"
     small.close()
     large.close()
 
 
-def cost(journal: Journal) -> int:
-    def once() -> int:
-        began = perf_counter_ns()
-        found = facts.gather(journal.query, SESSION, "claude", "compact", most=12)
-        brief.render(found, "M2XD", brief.SHORT)
-        return perf_counter_ns() - began
+def briefs(journal: Journal) -> ratios.Act:
+    def make() -> None:
+        for _ in range(30):
+            found = facts.gather(journal.query, SESSION, "claude", "compact", most=12)
+            brief.render(found, "M2XD", brief.SHORT)
 
-    return min(once() for _ in range(30))
+    return make
 
 
 # When it is given: once for each wake-up, until it was seen.

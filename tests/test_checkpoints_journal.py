@@ -1,18 +1,18 @@
 """Checkpoints in the journal: upserts by key, every write kept, latest by sequence."""
 
+import itertools
 import json
 import os
 import shutil
 import signal
-import statistics
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 
+import ratios
 from standfast import clock
 from standfast.errors import BadName, MoveRefused
 from standfast.files import checkpoints_json, homes, publish
@@ -260,12 +260,6 @@ def filled(folder: Path, records: int) -> Journal:
     return journal
 
 
-def timed(turn: Callable[[], object]) -> float:
-    began = perf_counter()
-    turn()
-    return perf_counter() - began
-
-
 @pytest.fixture
 def real_disk() -> Iterator[Path]:
     BUILD.mkdir(exist_ok=True)
@@ -279,17 +273,11 @@ def real_disk() -> Iterator[Path]:
 def test_upsert_at_ten_thousand_records_costs_what_it_costs_at_a_hundred(real_disk: Path) -> None:
     small, large = filled(real_disk / "small", 100), filled(real_disk / "large", 10_000)
 
-    def ratio() -> float:
-        pairs = [
-            (
-                timed(lambda turn=turn: write(large, run_id="run-7", lane=f"SL-{turn}07")),  # type: ignore[misc]
-                timed(lambda turn=turn: write(small, run_id="run-7", lane=f"SL-{turn}07")),  # type: ignore[misc]
-            )
-            for turn in range(80)
-        ]
-        return statistics.median(a for a, _ in pairs) / statistics.median(b for _, b in pairs)
+    def upserts(journal: Journal) -> ratios.Act:
+        lanes = itertools.cycle(range(80))
+        return lambda: write(journal, run_id="run-7", lane=f"SL-{next(lanes)}07")
 
-    best = min(ratio() for _ in range(3))
+    best = ratios.decile(upserts(large), upserts(small), bound=2)
 
     assert len(checkpoints.current(large)) >= 10_000
     assert best <= 2, f"{best:.2f} times"

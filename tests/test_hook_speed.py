@@ -1,21 +1,19 @@
 """A hook costs two interpreter starts at most, whatever was recorded before it.
 
-Both sides of a ratio are started in turns, so that a slow second hits both. The lower decile
-of all turns counts: what a neighbour on the same machine adds to a turn is no cost of a hook.
+What a client waits for is a hook's latency: it is told on the wall, as ratios.py says.
 """
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from time import perf_counter_ns
 
 import pytest
 
+import ratios
 from standfast.clients import launcher
 from standfast.journal import strays
 from standfast.journal.author import Author
@@ -25,7 +23,6 @@ from standfast.wake import brief, facts
 pytestmark = [pytest.mark.prove, pytest.mark.ratio]
 
 ATTEMPTS = 8
-TURNS = 25
 AT_ONCE = 32
 BARE = (sys.executable, "-I", "-c", "pass")
 SESSION = "8f2c41d0"
@@ -108,31 +105,6 @@ def hooks(repo: Path, tmp_path: Path) -> Hooks:
     return Hooks(repo, tmp_path / "hook-home")
 
 
-def took(act: Callable[[], object]) -> int:
-    began = perf_counter_ns()
-    act()
-    return perf_counter_ns() - began
-
-
-def ratio(act: Callable[[], object], other: Callable[[], object]) -> float:
-    """The median of *act* over the median of *other*, in turns."""
-    act()
-    turns = [(took(act), took(other)) for _ in range(TURNS)]
-    return statistics.median(a for a, _ in turns) / statistics.median(b for _, b in turns)
-
-
-def quiet_ratio(act: Callable[[], object], other: Callable[[], object], bound: float) -> float:
-    """The ratio of lower deciles, over as many rounds of turns as it takes to come to rest."""
-    act()
-    turns: list[tuple[int, int]] = []
-    for _ in range(ATTEMPTS):
-        turns += [(took(act), took(other)) for _ in range(TURNS)]
-        one, another = (statistics.quantiles(times, n=10)[0] for times in zip(*turns, strict=True))
-        if one / another <= bound:
-            break
-    return one / another
-
-
 def least(measure: Callable[[], float], bound: float) -> float:
     best = measure()
     for _ in range(ATTEMPTS - 1):
@@ -157,7 +129,8 @@ def test_hook_with_its_launcher_costs_a_few_bare_interpreters(hooks: Hooks, what
     act, kind, bound = COSTS[what]
     before = hooks.calls
 
-    times = quiet_ratio(lambda: act(hooks), hooks.bare, bound)
+    act(hooks)
+    times = ratios.decile(lambda: act(hooks), hooks.bare, bound=bound)
 
     assert times <= bound, f"{what} takes {times:.2f} x a bare interpreter"
     assert hooks.recorded(kind) == hooks.calls - before
@@ -167,7 +140,7 @@ def test_hook_with_its_launcher_costs_a_few_bare_interpreters(hooks: Hooks, what
 def test_many_hooks_at_once_are_as_quick_as_interpreters_at_once(hooks: Hooks) -> None:
     def slowest(act: Callable[[], object]) -> float:
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            times = sorted(pool.map(lambda _: took(act), range(3 * AT_ONCE)))
+            times = sorted(pool.map(lambda _: ratios.waited(act), range(3 * AT_ONCE)))
         return times[int(len(times) * 0.99)]
 
     times = least(lambda: slowest(hooks.record) / slowest(hooks.bare), bound=3.0)
@@ -180,7 +153,7 @@ def test_many_hooks_at_once_are_as_quick_as_interpreters_at_once(hooks: Hooks) -
 def test_ten_thousand_events_make_the_brief_no_longer_and_no_slower(tmp_path: Path) -> None:
     small, large = session_of(tmp_path / "small", calls=400), session_of(tmp_path / "large", 5_000)
 
-    growth = least(lambda: ratio(lambda: make(large), lambda: make(small)), bound=1.5)
+    growth = ratios.summed(ratios.computed, lambda: make(large), lambda: make(small))
 
     assert growth <= 1.5, f"the brief of 10,000 events takes {growth:.2f} x that of 100"
     assert len(make(large)) - len(make(small)) <= 5  # the digits of what is not shown

@@ -275,7 +275,7 @@ def small_project(tmp_path: Path) -> Path:
         (root / folder).mkdir(parents=True)
     (root / "docs" / "requirements.md").write_text(SMALL_MANIFEST, encoding="utf-8")
     (root / "tests" / "test_small.py").write_text(SMALL_SUITE, encoding="utf-8")
-    modules = ("conftest", "prepared", "requirement_rows", "warm_python")
+    modules = ("conftest", "kept_trials", "prepared", "requirement_rows", "warm_python")
     machinery = ("pyproject.toml", "tools/run_tests.py")
     for file in (*machinery, *(f"tests/{name}.py" for name in modules)):
         shutil.copy(ROOT / file, root / file)
@@ -427,6 +427,23 @@ def test_failure_is_red_at_once_also_beside_an_inconclusive_trial(small_project:
 
     assert ended.returncode == 1
     assert ended.stdout.endswith("\n1 passed, 1 failed, 0 skipped\n")
+
+
+def test_failed_trial_leaves_its_report_and_its_folders_until_the_next_run(
+    small_project: Path,
+) -> None:
+    old = 'assert not os.environ.get("PYTEST_XDIST_WORKER")'
+    edit_suite(small_project, old, '(tmp_path / "disk.img").write_bytes(b"x"); assert not "seed 7"')
+    edit_suite(small_project, "def test_by_itself(", "def test_by_itself(tmp_path")
+
+    assert run_tier(small_project).returncode == 1
+
+    (kept,) = (small_project / "build" / "prove").iterdir()
+    assert "seed 7" in (kept / "report.txt").read_text(encoding="utf-8")
+    assert (kept / "tmp_path" / "disk.img").read_text(encoding="utf-8") == "x"
+    edit_suite(small_project, 'assert not "seed 7"', "")
+    assert run_tier(small_project).returncode == 0
+    assert not (small_project / "build" / "prove").exists()
 
 
 def test_tier_for_any_machine_tries_nothing_twice(small_project: Path) -> None:

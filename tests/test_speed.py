@@ -1,28 +1,25 @@
 """Speed is a promise in ratios: to raw SQLite, a small journal, a bare interpreter, ruamel.yaml.
 
-Both sides of a ratio take small turns one after another, so that a slow second hits both, and
-the median over the rounds counts. Of up to twelve attempts the best counts: that leans towards
-passing, and so does a busy machine, where both sides wait most of the time for their turn on
-the processor. The strict figures are those of `make bench` on a machine with nothing else to do.
+ratios.py says how each is measured. The strict figures are those of `make bench` on a machine
+with nothing else to do.
 """
 
-import gc
 import io
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from time import perf_counter, perf_counter_ns
+from time import perf_counter
 
 import apsw
 import pytest
 from ruamel.yaml import YAML
 
+import ratios
 from standfast.journal import reading
 from standfast.journal.author import Author
 from standfast.journal.store import MIRROR_EVERY, Journal
@@ -33,12 +30,8 @@ from standfast.wake import brief, facts
 pytestmark = [pytest.mark.prove, pytest.mark.ratio]
 
 BUILD = Path(__file__).parents[1] / "build"
-ATTEMPTS = 12
-ROUNDS = 5
-SETTLING = 1_100  # a WAL grows until its first checkpoint; syncing a growing file costs more
-TURN = 32
-TURNS = MIRROR_EVERY // TURN  # a round holds the mirror's share, whenever it falls due
-STARTS = 15
+TURN = MIRROR_EVERY  # holds the mirror's share, whenever it falls due
+BRIEFS = 32
 SESSIONS = [Author("lead", session=f"s{number}") for number in range(50)]
 RECORD = {
     "tool": "Edit",
@@ -70,7 +63,7 @@ def test_append_reaches_seven_tenths_of_raw_sqlite(real_disk: Path) -> None:
     append, raw = appender(journal), raw_sqlite(real_disk / "raw.db", rows=1_000)
     settle(append, raw)
 
-    slower = least(lambda: append_ratio(append, raw), bound=1 / 0.7)
+    slower = ratios.decile(append, raw, bound=1 / 0.7)
 
     assert slower <= 1 / 0.7, f"an append reaches {1 / slower:.2f} x raw SQLite"
     journal.close()
@@ -85,11 +78,10 @@ def test_append_and_brief_at_a_million_events_cost_what_they_cost_at_a_thousand(
     to_large, to_small = appender(large), appender(small)
     settle(to_large, to_small)
 
-    growth = least(lambda: append_ratio(to_large, to_small), bound=1.5)
+    growth = ratios.decile(to_large, to_small, bound=1.5)
 
     assert growth <= 1.5, f"an append at 1,000,000 events costs {growth:.2f} x one at 1,000"
-    of_large, of_small = briefer(large), briefer(small)
-    slower = least(lambda: timed(of_large, TURN) / timed(of_small, TURN), bound=1.5)
+    slower = ratios.summed(ratios.computed, briefer(large), briefer(small))
     assert slower <= 1.5, f"a brief at 1,000,000 events takes {slower:.2f} x one at 1,000"
     small.close()
     large.close()
@@ -106,7 +98,7 @@ def test_command_starts_within_six_bare_interpreters(
     bare = starter(BARE, cwd=repo, bytecode=tmp_path / "bytecode")
     start()  # compiles what an installation brings compiled
 
-    times = least(lambda: start_ratio(start, bare), bound=6)
+    times = ratios.summed(ratios.of_the_tree, start, bare)
 
     assert times <= 6, f"{command} takes {times:.1f} x a bare interpreter"
 
@@ -142,7 +134,7 @@ def test_update_of_200_kb_of_yaml_takes_a_tenth_of_a_round_trip_by_ruamel() -> N
         return out.getvalue()
 
     assert update() == text.replace("updates: 1\n", "updates: 2\n")
-    share = least(lambda: timed(update) / timed(round_trip), bound=0.1)
+    share = ratios.summed(ratios.computed, update, round_trip)
     assert share <= 0.1, f"an update takes {share:.3f} x a round trip"
 
 
@@ -226,17 +218,22 @@ def briefer(journal: Journal) -> Callable[[], object]:
         journal.append("tool.started", call, agent)
         journal.append("tool.ended", call, agent)
 
-    def make() -> str:
-        found = facts.gather(journal.query, "mine", "claude", "compact", most=30)
-        return brief.render(found, "7Q4K", brief.SHORT)
+    def make() -> None:
+        for _ in range(BRIEFS):
+            found = facts.gather(journal.query, "mine", "claude", "compact", most=30)
+            brief.render(found, "7Q4K", brief.SHORT)
 
     return make
 
 
 def appender(journal: Journal) -> Callable[[], object]:
-    """Append as the public call does, to the sessions in turn."""
-    numbers = iter(range(sys.maxsize))
-    return lambda: journal.append("tool.done", RECORD, SESSIONS[next(numbers) % len(SESSIONS)])
+    """A turn of appends as the public call does them, to the sessions one after another."""
+
+    def append() -> None:
+        for number in range(TURN):
+            journal.append("tool.done", RECORD, SESSIONS[number % len(SESSIONS)])
+
+    return append
 
 
 def raw_sqlite(path: Path, *, rows: int) -> Callable[[], object]:
@@ -248,12 +245,19 @@ def raw_sqlite(path: Path, *, rows: int) -> Callable[[], object]:
     insert = "INSERT INTO events (payload) VALUES (?)"
     with database:
         database.executemany(insert, [(TEXT,)] * rows)
-    return lambda: database.execute(insert, (json.dumps(RECORD, separators=(",", ":")),))
+
+    def append() -> None:
+        for _ in range(TURN):
+            database.execute(insert, (json.dumps(RECORD, separators=(",", ":")),))
+
+    return append
 
 
 def settle(*appends: Callable[[], object]) -> None:
+    """Two turns each: a WAL grows until its first checkpoint, and syncing that costs more."""
     for append in appends:
-        timed(append, SETTLING)
+        append()
+        append()
 
 
 def starter(command: list[str], *, cwd: Path, bytecode: Path) -> Callable[[], object]:
@@ -268,39 +272,3 @@ def starter(command: list[str], *, cwd: Path, bytecode: Path) -> Callable[[], ob
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )
-
-
-def append_ratio(one: Callable[[], object], other: Callable[[], object]) -> float:
-    """How many times *other*'s cost *one*'s is, in the median round of interleaved turns."""
-    return statistics.median(_round_ratio(one, other) for _ in range(ROUNDS))
-
-
-def _round_ratio(one: Callable[[], object], other: Callable[[], object]) -> float:
-    spent = {one: 0, other: 0}
-    for turn in range(TURNS):
-        for act in (one, other) if turn % 2 else (other, one):
-            spent[act] += timed(act, TURN)
-    return spent[one] / spent[other]
-
-
-def start_ratio(start: Callable[[], object], bare: Callable[[], object]) -> float:
-    return statistics.median(timed(start) / timed(bare) for _ in range(STARTS))
-
-
-def timed(act: Callable[[], object], times: int = 1) -> int:
-    started = perf_counter_ns()
-    for _ in range(times):
-        act()
-    return perf_counter_ns() - started
-
-
-def least(attempt: Callable[[], float], *, bound: float) -> float:
-    """Give the best of up to twelve attempts, and stop at the first within the bound."""
-    gc.freeze()  # a command of ours does not collect what thousands of tests left behind
-    best = attempt()
-    for _ in range(ATTEMPTS - 1):
-        if best <= bound:
-            break
-        best = min(best, attempt())
-    gc.unfreeze()
-    return best

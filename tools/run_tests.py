@@ -7,6 +7,7 @@ More arguments are handed to pytest; a run narrowed that way is not judged for r
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -27,6 +28,7 @@ from requirement_rows import (  # noqa: E402  # it lives with the tests, found b
 )
 
 BUILD = ROOT / "build"
+KEPT = BUILD / "prove"  # what trials that failed leave to look at
 # One more than cores: a test that waits for a disk or a process leaves room for another.
 WORKERS = (os.cpu_count() or 1) + 1
 TIERS = {
@@ -42,6 +44,8 @@ def main(tier: str, extra: Sequence[str]) -> int:
     began = time.monotonic()
     if tier == "test":  # a run begins with it: what an earlier one proved is no proof
         _report("prove").unlink(missing_ok=True)
+    else:
+        shutil.rmtree(KEPT, ignore_errors=True)
     status, outcomes = _tried(tier, extra)
     rows = parse_manifest((ROOT / "docs" / "requirements.md").read_text(encoding="utf-8"))
     everything = (*outcomes, *(each for other in TIERS if other != tier for each in _read(other)))
@@ -83,6 +87,7 @@ def _run_pytest(tier: str, arguments: Iterable[str], also: dict[str, str] | None
         env={
             **os.environ,
             "STANDFAST_REQ_REPORT": str(report),
+            "STANDFAST_KEPT_TRIALS": str(KEPT),
             "PYTHONWARNDEFAULTENCODING": "1",  # text without an encoding is an error
             **(also or {}),
         },

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -36,6 +35,8 @@ def folder(top: str | None = None) -> Iterator[str]:
 
 def _made(top: str | None) -> tuple[str, int]:
     """Between its making and its lock somebody may have taken it for a dead one's."""
+    import tempfile  # only here: it loads what a command that sweeps has no need of
+
     while True:
         path = tempfile.mkdtemp(prefix=PREFIX, dir=top)
         with suppress(FileNotFoundError):
@@ -46,9 +47,8 @@ def _made(top: str | None) -> tuple[str, int]:
             os.close(lock)
 
 
-def sweep(top: str | None = None) -> None:
-    """Take away what commands that died have left."""
-    top = top or tempfile.gettempdir()
+def sweep(top: str) -> None:
+    """Take away what commands that died have left in *top*."""
     with suppress(OSError):
         for name in os.listdir(top):
             if name.startswith(PREFIX):

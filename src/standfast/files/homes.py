@@ -7,13 +7,13 @@ file in another worktree is a copy that git brought: neither published nor adopt
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors import Conflict, NothingFound, StandfastError, UnsafePath
 from standfast.files import status_md
 from standfast.journal import identity, reading
+from standfast.journal.chain import sha256
 from standfast.journal.place import is_checkout
 from standfast.journal.schema import ANY_DOCUMENT
 

@@ -20,6 +20,8 @@ elif sys.version_info >= (3, 12):
 else:
     from _sha256 import sha256
 
+__all__ = ["START", "link", "sha256", "stream_of"]
+
 START = bytes(32)
 
 

@@ -8,7 +8,6 @@ and never change are taken, and only as strict, small JSON.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from standfast import clock, disk
 from standfast.errors import BadDocument, DiskFailed, StandfastError, UnsafePath
 from standfast.journal.author import USER, Author, check
+from standfast.journal.chain import sha256
 from standfast.journal.payload import encode
 from standfast.journal.spool import Stray, boot_id
 
@@ -45,7 +45,7 @@ _FIELDS: Mapping[str, tuple[type, ...]] = {
 
 def folder_for(journal_folder: str, temporary: str) -> str:
     """The inbox of one journal under one temporary folder."""
-    digest = hashlib.sha256(os.fsencode(os.path.realpath(journal_folder))).hexdigest()[:16]
+    digest = sha256(os.fsencode(os.path.realpath(journal_folder))).hexdigest()[:16]
     return os.path.join(temporary, f"standfast-{digest}")  # no uid: a sandbox may see another
 
 

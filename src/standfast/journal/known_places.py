@@ -8,12 +8,12 @@ read or written, nothing is said.
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors import StandfastError
 from standfast.journal import opening
+from standfast.journal.chain import sha256
 
 if TYPE_CHECKING:
     from standfast.journal.store import Journal

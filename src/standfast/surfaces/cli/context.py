@@ -99,7 +99,7 @@ class Context:
         """Refuse to leave prompts and decisions in somebody else's folder."""
         from standfast import scratch
 
-        scratch.sweep()
+        scratch.sweep(self.config.temporaries[0])
         place.refuse_foreign(self.place)
         self.journal.make_if_gone()
 

@@ -9,7 +9,7 @@ from standfast.effects import answering
 from standfast.journal.author import Author
 from standfast.protocol.effects import Verdict
 from standfast.run import doubts
-from standfast.surfaces.cli import persons, trusting, workers
+from standfast.surfaces.cli import grounds, persons, trusting, workers
 from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Take the answer; whoever resumes goes by it."""
     persons.refuse_agents(context)
     context.may_write()
+    grounds.stand(context)
     trusting.see_to_command(context, arguments.key, arguments.trust)
     _look(context, arguments)
     author = Author(persons.who(context, arguments.by))
