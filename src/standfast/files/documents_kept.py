@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from standfast import disk
 from standfast.errors import NothingFound, StandfastError
 from standfast.files import look
-from standfast.files.homes import is_untouched
 from standfast.files.look import Became, digest
+from standfast.files.rest import is_untouched
 from standfast.journal import identity
 from standfast.journal.author import STANDFAST
 from standfast.journal.place import is_checkout

@@ -10,10 +10,9 @@ import os
 from typing import TYPE_CHECKING
 
 from standfast import disk
-from standfast.errors import Conflict, NothingFound, StandfastError, UnsafePath
-from standfast.files import status_md
+from standfast.errors import Conflict, NothingFound, UnsafePath
+from standfast.files import rest, status_md
 from standfast.journal import identity, reading
-from standfast.journal.chain import sha256
 from standfast.journal.place import is_checkout
 from standfast.journal.schema import ANY_DOCUMENT
 
@@ -134,7 +133,7 @@ def checkpoints_root(journal: Journal, place: Place) -> str:
     except NothingFound:  # nothing yet, or another command makes the journal at this moment
         home = None
     root = identity.here(journal, str(home[0].get("root"))) if home is not None else ""
-    return root if is_checkout(place, root) else main_root(place)
+    return root if is_checkout(place, root) else place.main_root
 
 
 def document_root(journal: Journal, place: Place, file: str) -> str:
@@ -155,55 +154,19 @@ def document_root(journal: Journal, place: Place, file: str) -> str:
     return root if is_checkout(place, root) else place.root
 
 
-def main_root(place: Place) -> str:
-    """The main checkout's root, also from a linked worktree; elsewhere the caller's."""
-    common = os.path.dirname(place.folder)
-    if not place.in_git or os.path.basename(common) != ".git":
-        return place.root
-    return os.path.dirname(common)
-
-
 def is_settled(journal: Journal) -> bool:
     """Whether the face beside the journal says what it should and nobody touched it.
 
     What `publish.keep` would find out too, without loading any of it: most commands change nothing.
     """
     rendered = status_md.render(reading.decisions(journal))
-    return _says(journal, status_md.NAME, journal.folder, status_md.FILE, rendered)
+    return rest.says(journal, status_md.NAME, journal.folder, status_md.FILE, rendered)
 
 
 def _checkpoints_settled(journal: Journal, face: Face | None) -> bool:
     if face is None:
         return True
-    return _says(journal, face.name, face.root, face.relative, face.render(journal, None))
-
-
-def _says(journal: Journal, name: str, root: str, relative: str, rendered: bytes) -> bool:
-    known = journal.query(
-        "SELECT digest FROM faces"
-        " WHERE face = ? AND draft IS NULL AND refused IS NULL AND unsettled IS NULL",
-        (name,),
-    )
-    if not known:
-        return False
-    try:
-        present = disk.read_beneath(root, relative)
-    except (OSError, StandfastError):
-        return False
-    is_published = present == rendered and sha256(present).hexdigest() == known[0][0]
-    return is_published and is_untouched(journal, name)
-
-
-def is_untouched(journal: Journal, name: str) -> bool:
-    """Whether nobody wrote into what was swapped out since the journal last knew it."""
-    watched = journal.query("SELECT at, seen FROM displaced WHERE face = ?", (name,))
-    try:
-        return all(
-            sha256(disk.read_beneath(journal.folder, str(at))).hexdigest() == seen
-            for at, seen in watched
-        )
-    except (OSError, StandfastError):
-        return False
+    return rest.says(journal, face.name, face.root, face.relative, face.render(journal, None))
 
 
 def claim(tx: Writing, journal: Journal, face: Face) -> None:

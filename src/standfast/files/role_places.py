@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from standfast.errors import StandfastError
-from standfast.files import context_files, homes
+from standfast.files import context_files
 from standfast.journal import place as places
 from standfast.journal.lifecycles import MAIN, Here
 
@@ -24,7 +24,7 @@ def here(journal: Journal, place: Place) -> Here:
     if own is None or own == os.path.realpath(common):
         return MAIN
     mark = hashlib.sha256(os.fsencode(os.path.basename(own))).hexdigest()[:8]
-    return Here(mark, partial(_owns, journal, place.root, homes.main_root(place)))
+    return Here(mark, partial(_owns, journal, place.root, place.main_root))
 
 
 def _owns(journal: Journal, root: str, main: str, role: str) -> bool:

@@ -38,6 +38,14 @@ class Place:
         """Whether a person switched the hooks off here."""
         return os.path.lexists(os.path.join(self.folder, OFF))
 
+    @property
+    def main_root(self) -> str:
+        """The main checkout's root, also from a linked worktree; elsewhere the caller's."""
+        common = os.path.dirname(self.folder)
+        if not self.in_git or os.path.basename(common) != ".git":
+            return self.root
+        return os.path.dirname(common)
+
 
 def find(start: str, *, state_home: str) -> Place:
     """The place for *start*: the enclosing repository's, else one under *state_home*."""

@@ -205,7 +205,7 @@ class Context:
         from standfast.files import homes
 
         relative = self.config.checkpoints_file or homes.CHECKPOINTS_FILE
-        return os.path.lexists(os.path.join(homes.main_root(self.place), relative))
+        return os.path.lexists(os.path.join(self.place.main_root, relative))
 
     def take_checkpoints(self) -> None:
         """Before one is written: those that others left in the file have earlier numbers."""

@@ -219,7 +219,7 @@ def _work(context: Context, spec: Spec) -> Work:
 
 def _root(context: Context) -> str:
     """The main checkout's root, wherever this is called from."""
-    return homes.main_root(context.place)
+    return context.place.main_root
 
 
 def _tell(context: Context, words: str) -> None:

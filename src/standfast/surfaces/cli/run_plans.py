@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from standfast import clock, xdg
 from standfast.errors import NotARepository, StandfastError, WrongUsage
-from standfast.files import homes
 from standfast.git import Git, branches
 from standfast.journal import runs as told
 from standfast.journal.runs import Run
@@ -162,7 +161,7 @@ def _narrowed(plan: Plan, arguments: argparse.Namespace) -> Plan:
 
 def _runners(context: Context, plan: Plan) -> dict[str, Runner]:
     """Every runner that is needed, as it is configured now; each must be there."""
-    root, found = homes.main_root(context.place), _resolved(context, plan)
+    root, found = context.place.main_root, _resolved(context, plan)
     for runner in found.values():
         runners.installed(runner, context.environ.get("PATH"))
         doubt = runners.could_edit(runner, root, context.environ)
@@ -194,7 +193,7 @@ def _refuse_untrusted(
         if loaded.fingerprint in given:
             persons.refuse_agents(context)
             by, at = persons.who(context, None), clock.rfc3339(clock.now_us())
-            home, root = xdg.state_home(context.environ), homes.main_root(context.place)
+            home, root = xdg.state_home(context.environ), context.place.main_root
             trust.trust(home, root, loaded, at=at, by=by)
             return
         for each in commands(plan, shells):
@@ -210,7 +209,7 @@ def _refuse_untrusted(
 
 def _need_trust(context: Context, loaded: Loaded, plan: Plan, shells: Collection[str]) -> None:
     wanted = commands(plan, shells)
-    home, root = xdg.state_home(context.environ), homes.main_root(context.place)
+    home, root = xdg.state_home(context.environ), context.place.main_root
     if not wanted or trust.is_trusted(home, root, loaded):
         return
     problem = f"nobody has trusted its {len(wanted)} commands, or it was changed since"
@@ -226,12 +225,12 @@ def _ground(
         raise LaneBlocked("no branch is checked out here",
                           remedy="Name one with `--base`, or check one out.")  # fmt: skip
     default = plan.runner or context.config.runner
-    return Ground(run_id, homes.main_root(context.place), branch, default, found)
+    return Ground(run_id, context.place.main_root, branch, default, found)
 
 
 def _look_first(context: Context, specs: Sequence[Spec]) -> None:
     """What would stop lanes later is said before anything is begun."""
-    root = homes.main_root(context.place)
+    root = context.place.main_root
     if printable(root) != root:  # checkpoints name it, and are read by people and agents
         raise NothingToStart("the path of the repository holds a control or invisible character",
                              file=root)  # fmt: skip

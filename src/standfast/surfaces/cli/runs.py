@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from standfast.effects import door
 from standfast.engines.local import Engine
 from standfast.errors import JournalGone, StandfastError
-from standfast.files import homes
 from standfast.journal import lane_steps
 from standfast.journal import runs as told
 from standfast.lane_errors import LaneEnded, RunBusy
@@ -162,7 +161,7 @@ def _begin(context: Context, wanted: Sequence[Run]) -> None:
 
 def _around(context: Context, run: Run, watch: Watch) -> Around:
     who = author(context)
-    root = homes.main_root(context.place)
+    root = context.place.main_root
     return Around(
         root=root,
         documents=Documents(root, run.run_id, who, watch.say(run)),

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast import xdg
-from standfast.files import homes
 from standfast.git import Git
 from standfast.journal import lane_steps
 from standfast.lane_errors import PushRefused, RunUntrusted
@@ -41,14 +40,14 @@ def configure(parser: Parser) -> None:
 
 def where(context: Context) -> Where:
     """Whose word counts here."""
-    home, root = xdg.state_home(context.environ), homes.main_root(context.place)
+    home, root = xdg.state_home(context.environ), context.place.main_root
     folder = os.path.realpath(context.place.folder)
     return Where(home, folder, root, context.config.worktree_roots)
 
 
 def addresses(context: Context, specs: Sequence[Spec]) -> tuple[str, ...]:
     """Where these lanes would push to, if any does."""
-    return vouching.addresses(Git(directory=Path(homes.main_root(context.place))), specs)
+    return vouching.addresses(Git(directory=Path(context.place.main_root)), specs)
 
 
 def began(context: Context, specs: Sequence[Spec], given: Sequence[str]) -> None:

@@ -45,7 +45,7 @@ def worker(
     face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
     spare = [face.relative, context.config.orchestration_file, context.config.status_file]
     folder = os.path.dirname(homes.CHECKPOINTS_FILE)
-    git = Git(directory=Path(homes.main_root(context.place)), is_tied=True)
+    git = Git(directory=Path(context.place.main_root), is_tied=True)
     seen: set[str] = set()
     who, environ = author(context), dict(context.environ)
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from standfast import clock, xdg
 from standfast.errors import WrongUsage
-from standfast.files import homes
 from standfast.git import Git
 from standfast.protocol import plan_lanes, plan_waves, plan_writing
 from standfast.protocol.lane_spec import PR
@@ -113,7 +112,7 @@ def _trust(context: Context, arguments: argparse.Namespace, loaded: Loaded) -> i
     persons.refuse_agents(context)
     found = commands(loaded.need(), _shells(context, loaded.need()))
     strange = _strange(context, loaded.need())
-    home, repository = xdg.state_home(context.environ), homes.main_root(context.place)
+    home, repository = xdg.state_home(context.environ), context.place.main_root
     known = trust.is_trusted(home, repository, loaded)
     if not context.json:
         shown = [_shown(context, each) for each in found]
@@ -141,7 +140,7 @@ def _strange(context: Context, plan: Plan) -> tuple[str, ...]:
     merges = {plan.merge, *(lane.merge for _, lane in plan.lanes())}
     if PR not in merges or plan.pr or not context.place.in_git:
         return ()
-    git = Git(directory=Path(homes.main_root(context.place)))
+    git = Git(directory=Path(context.place.main_root))
     return vouching.strangers(trusting.where(context), git.push_addresses(REMOTE))
 
 
