@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast.errors import BadDocument
-from standfast.testing.rig.seen import Kind
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -79,10 +78,3 @@ class Page:
         if value is not None and not isinstance(value, bool):
             self.refuse(at, "true or false is needed here")
         return bool(value)
-
-    def kind(self, at: Path) -> Kind:
-        """The kind of request named at *at*, the main one's if none is."""
-        named = self.text(at) or Kind.MAIN
-        if named not in set(Kind):
-            self.refuse(at, f"`to` is one of {', '.join(Kind)}")
-        return Kind(named)

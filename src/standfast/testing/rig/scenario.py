@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from standfast.protocol.yaml_text import read_yaml
 from standfast.testing.rig.page import Page
 from standfast.testing.rig.script import AGENT, TOKENS, Reply, Rule
+from standfast.testing.rig.seen import Kind
 
 if TYPE_CHECKING:
     from standfast.protocol.documents import Value
     from standfast.protocol.yaml_text import Path
     from standfast.testing.rig.script import Call
-    from standfast.testing.rig.seen import Kind
 
 STEPS: dict[str, tuple[str, ...]] = {
     "prompt": (),
@@ -84,7 +84,7 @@ def _rule(page: Page, at: Path) -> Rule:
     )
     return Rule(
         reply=reply,
-        to=page.kind((*at, "to")),
+        to=_kind(page, (*at, "to")),
         when=page.text((*at, "when")),
         always=page.flag((*at, "always")),
     )
@@ -128,10 +128,18 @@ def _step(page: Page, at: Path) -> Step:
 def _expectation(page: Page, at: Path) -> Expectation:
     page.only(at, "to", "answering", "last", "has", "lacks", "once")
     return Expectation(
-        to=page.kind((*at, "to")),
+        to=_kind(page, (*at, "to")),
         answering=page.text((*at, "answering")),
         last=page.flag((*at, "last")),
         has=page.texts((*at, "has")),
         lacks=page.texts((*at, "lacks")),
         once=page.texts((*at, "once")),
     )
+
+
+def _kind(page: Page, at: Path) -> Kind:
+    """The kind of request named at *at*, the main one's if none is."""
+    named = page.text(at) or Kind.MAIN
+    if named not in set(Kind):
+        page.refuse(at, f"`to` is one of {', '.join(Kind)}")
+    return Kind(named)
