@@ -18,6 +18,7 @@ from standfast.journal import compactions, resumption
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
 from standfast.protocol import staleness
+from standfast.protocol.resumption_triggers import ThresholdCrossing
 
 OTHER = "9a3d0000-aaaa-4bbb-8ccc-ddddeeee0000"
 MAIN = Author("claude", session=OTHER)
@@ -196,7 +197,7 @@ def test_work_that_went_on_keeps_its_activity_when_it_is_acknowledged(claude: Cl
         state = resumption.recovery(
             tx.execute, found, clock.now_us(), current_activity="qg-1-iteration-1"
         )
-        resumption.fire(tx, FILE, resumption_trigger(state), MAIN)
+        resumption.fire(tx, FILE, crossing(state), MAIN)
     claude("Stop")
 
     assert events(claude) == [("CX-001", True)]
@@ -206,9 +207,7 @@ def test_work_that_went_on_keeps_its_activity_when_it_is_acknowledged(claude: Cl
     assert found.pending is not None  # to be told of a compaction cuts no iteration
 
 
-def resumption_trigger(state: resumption.Recovery) -> "resumption.Trigger":
-    from standfast.protocol.resumption_triggers import ThresholdCrossing
-
+def crossing(state: resumption.Recovery) -> ThresholdCrossing:
     return ThresholdCrossing(state)
 
 

@@ -359,16 +359,16 @@ class Git:
     ) -> Iterator[tuple[Path, str, str]]:
         """What conditional includes would add: a worktree or branch that git makes may meet one."""
         seen: set[Path] = set()
-        waiting = [*_included(listed, "includeif")]
-        while waiting:
-            file = waiting.pop()
+        queue = [*_included(listed, "includeif")]
+        while queue:
+            file = queue.pop()
             if file in seen or not file.is_file():
                 continue
             seen.add(file)
             if len(seen) > _INCLUDES_LIMIT:
                 raise GitFailed("the repository's configuration includes too many files")
             found = list(self._listed((*_LIST, "--no-includes", "--file", str(file))))
-            waiting += _included(found, "include", "includeif")
+            queue += _included(found, "include", "includeif")
             yield from found
 
     def _submodule_settings(self) -> dict[str, str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from standfast import clock, process
+from standfast.process import workers
 from standfast.testing.matrix.work import NAMES
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _words(pid: int) -> list[bytes]:
 
 
 def _parent(pid: int) -> int:
-    return process.workers.read_parent(_read(pid, "stat").decode("utf-8", "replace"))
+    return workers.read_parent(_read(pid, "stat").decode("utf-8", "replace"))
 
 
 def _read(pid: int, name: str) -> bytes:
