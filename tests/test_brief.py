@@ -20,9 +20,10 @@ from standfast.clients.claude import telling
 from standfast.errors import NothingFound
 from standfast.journal import alive, decisions, session_folds
 from standfast.journal.author import Author
+from standfast.journal.session_folds import owed_brief
 from standfast.journal.store import Journal
 from standfast.journal.verify import verify
-from standfast.wake import brief, delivery, facts, owed, sessions
+from standfast.wake import brief, delivery, facts, sessions
 from standfast.wake import sections as sections_of_a_brief
 from standfast.wake.facts import Facts
 
@@ -394,7 +395,7 @@ def test_no_question_walks_through_all_events_or_all_work(claude: Claude) -> Non
 
     for agent in ("claude", "agent1"):
         facts.gather(asking, SESSION, agent, "compact", most=12)
-        owed.brief_for(asking, SESSION, agent)
+        owed_brief(asking, SESSION, agent)
     list(facts.open_sessions(asking))
     sessions.newest(asking, 5)
     sessions.injected_since(asking, 0)

@@ -40,11 +40,11 @@ MODULES = (
     "clients.claude.watching",
     *("files.output_file", "files.output_places"),
     *("journal.alive", "journal.author", "journal.chain", "journal.concerned", "journal.damage"),
-    *("journal.database", "journal.folds", "journal.freshness", "journal.heads"),
+    *("journal.database", "journal.folds", "journal.freshness"),
     *("journal.locks", "journal.lost", "journal.opening", "journal.payload", "journal.place"),
     *("journal.schema", "journal.session_folds", "journal.spool", "journal.store"),
     *("journal.turnstile", "journal.writing"),
-    *("wake.brief", "wake.delivery", "wake.facts", "wake.open_outputs", "wake.owed", "wake.plan"),
+    *("wake.brief", "wake.delivery", "wake.facts", "wake.open_outputs", "wake.plan"),
     *("wake.plan_sections", "wake.plans", "wake.sections", "wake.voice"),
 )
 _ROOT = os.path.dirname(os.path.abspath(standfast.__file__))

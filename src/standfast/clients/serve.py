@@ -15,12 +15,12 @@ from standfast.clients.claude import telling
 from standfast.clients.claude.recording import DELEGATES, MAIN, facts
 from standfast.clients.hook import ANSWER, WAKES
 from standfast.errors import BadName, JournalBusy, StandfastError
-from standfast.journal import alive, place
+from standfast.journal import place
 from standfast.journal.author import STANDFAST, USER, Author
 from standfast.journal.schema import ANY_DOCUMENT
+from standfast.journal.session_folds import owed_brief
 from standfast.journal.store import Journal
 from standfast.protocol import ids
-from standfast.wake import owed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,8 +142,13 @@ def serve(pid: str, environ: Mapping[str, str], answer: int, head: bytes = b"") 
 
 def _say_whose_prompt(found: list[Fact]) -> None:
     """In a session that we began for an agent nobody is asked: the prompt is ours."""
-    for fact in found:
-        if fact.actor == USER.actor and alive.is_below(_SUPERVISOR):
+    prompts = [fact for fact in found if fact.actor == USER.actor]
+    if not prompts:
+        return
+    from standfast.journal import alive  # most calls are an agent's own
+
+    if alive.is_below(_SUPERVISOR):
+        for fact in prompts:
             fact.actor = STANDFAST.actor
 
 
@@ -340,7 +345,7 @@ def _record(call: Call, found: list[Fact], journal: Journal) -> tuple[str, int]:
                 _compact(call, tx)
         if call.event not in _MAY_CARRY:
             return call.hold if call.role is None else _before_compaction(call, tx), 0
-        wake = owed.brief_for(tx.execute, call.session, actor)
+        wake = owed_brief(tx.execute, call.session, actor)
         if wake is None and call.event != "SessionStart":
             return "", 0
         from standfast.clients.claude import answers  # most calls get none

@@ -13,8 +13,8 @@ from standfast import clock, disk
 from standfast.errors import JournalGone, StandfastError
 from standfast.journal import known_places, opening
 from standfast.journal.author import STANDFAST
+from standfast.journal.chain import LAST
 from standfast.journal.folds import ARRIVED, FOLDS, SPOKEN
-from standfast.journal.heads import LAST
 from standfast.journal.opening import ID, LARGEST_ID
 from standfast.journal.payload import encode
 from standfast.protocol import identity as rules

@@ -14,7 +14,7 @@ from standfast.errors import (
     StandfastError,
 )
 from standfast.journal import damage, database, schema
-from standfast.journal.heads import LAST
+from standfast.journal.chain import LAST
 from standfast.journal.locks import TURNSTILE
 
 TYPE_CHECKING = False

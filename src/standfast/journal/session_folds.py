@@ -10,11 +10,13 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import apsw
 
     from standfast.journal.folds import Fold, Row
+
+    Ask = Callable[[str, tuple[str | int, ...]], list[tuple[object, ...]]]
 
 _STARTED = """
     INSERT INTO sessions SELECT ?2, ?1 ->> 'client', ?1 ->> 'parent', ?3, ?1 ->> 'transcript',
@@ -303,3 +305,18 @@ SESSION_FOLDS: Mapping[str, Fold] = {
     "brief.given": brief_given,
     "brief.missed": brief_missed,
 }
+
+
+# A wake-up that nobody was briefed for, unless a later one was.
+_OWED_BRIEF = """
+    SELECT owed, why FROM briefs WHERE session = ?1 AND agent = ?2 AND given = 0 AND seen = 0
+      AND owed > (SELECT ifnull(max(owed), 0) FROM briefs
+                  WHERE session = ?1 AND agent = ?2 AND given > 0)
+      AND NOT EXISTS (SELECT 1 FROM sessions WHERE session = ?1 AND forgotten > 0)
+    ORDER BY owed DESC LIMIT 1"""
+
+
+def owed_brief(ask: Ask, session: str, agent: str) -> tuple[int, str] | None:
+    """The wake-up that a brief is owed for, and what woke the agent."""
+    rows = ask(_OWED_BRIEF, (session, agent))
+    return (int(str(rows[0][0])), str(rows[0][1])) if rows else None

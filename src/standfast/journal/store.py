@@ -24,7 +24,7 @@ from standfast.errors import (
 )
 from standfast.journal import database, folds, opening
 from standfast.journal.author import USER, Author, check
-from standfast.journal.heads import Heads
+from standfast.journal.chain import Heads
 from standfast.journal.payload import encode
 from standfast.journal.turnstile import Turnstile
 
