@@ -44,7 +44,7 @@ def sender(world: Path, tmp_path: Path) -> Night:
     canary = tmp_path / "canary"
     made.agent(f"echo agent >> {canary}; until test -e {made.top / 'go'}; do sleep 0.02; done")
     begun = made.start("run", made.plan(PLAN.format(canary=canary)))
-    until(lambda: made.paid().total() == 2)
+    until(lambda: made.paid().total() >= 2)
     begun.kill()
     begun.communicate()
     assert made.call("reap").returncode == 0

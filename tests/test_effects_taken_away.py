@@ -118,7 +118,7 @@ def test_lane_is_not_begun_where_the_journal_tells_of_its_commands(world: Night,
 def test_agent_of_a_journal_that_is_gone_is_listed_and_ended(world: Night) -> None:
     world.agent("until test -e go; do sleep 0.05; done")
     begun = world.start("run", world.plan("lanes: {a: Do a.}\n"))
-    until(lambda: world.paid().total() == 1)
+    until(lambda: world.paid().total() >= 1)
     begun.send_signal(signal.SIGKILL)
     begun.communicate()
     shutil.rmtree(world.repo / ".git/standfast")
@@ -136,7 +136,7 @@ def test_rollback_closes_the_doubt_and_no_raw_word_stays(world: Night) -> None:
     """What the agent said before it was killed would otherwise lie there for ever."""
     world.agent("echo raw words; sleep 600")
     begun = world.start("run", world.plan("lanes: {a: Do a.}\n"))
-    until(lambda: world.paid().total() == 1)
+    until(lambda: world.paid().total() >= 1)
     (folder,) = (world.repo / ".git/standfast/effects").iterdir()
     until(lambda: (folder / "out").exists() and b"raw" in (folder / "out").read_bytes())
     begun.kill()

@@ -32,7 +32,7 @@ def test_run_that_is_parked_or_was_interrupted_was_not_cut_off(world: Night) -> 
     world.agent("sleep 60")
     paid = world.paid().total()
     begun = world.start("run", world.plan("lanes: {a: Do a.}\n", "left.yaml"))
-    until(lambda: world.paid().total() == paid + 1)
+    until(lambda: world.paid().total() > paid)
     begun.send_signal(signal.SIGINT)
     begun.communicate()
 
@@ -101,7 +101,7 @@ def test_stopped_run_with_a_failed_lane_is_stopped_in_everybodys_words(world: Ni
     world.agent("test $STANDFAST_LANE != bad || exit 3; test $STANDFAST_LANE != slow || sleep 60")
     lanes = "lanes: {bad: Do bad., slow: Do slow., later: {after: slow, task: Do it.}}\n"
     begun = world.start("run", world.plan(f"retries: 0\n{lanes}"), "--json")
-    until(lambda: world.paid().total() == 2 and stood(world)["bad"][0] == "failed")
+    until(lambda: world.paid().total() >= 2 and stood(world)["bad"][0] == "failed")
     live = stood(world)["bad"]
 
     stopped, again = world.call("stop", "plan"), world.call("stop", "plan")

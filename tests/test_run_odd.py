@@ -228,7 +228,7 @@ def test_reader_that_goes_away_ends_no_run(world: Night, more: list[str]) -> Non
     go = world.top / "go"
     world.agent(f"until test -e {go}; do sleep 0.02; done")
     begun = world.start("run", world.plan("lanes: {a: Do a.}\n"), *more)
-    until(lambda: world.paid().total() == 1)
+    until(lambda: world.paid().total() >= 1)
     assert begun.stdout is not None
     begun.stdout.close()
     go.touch()

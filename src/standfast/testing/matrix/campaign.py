@@ -65,11 +65,13 @@ class Campaign:
     told: list[Told] = field(default_factory=list)
     intervals: Course = _NOWHERE
     moments: Course = _NOWHERE
-    _chance: random.Random = field(default_factory=random.Random)
+    _chance: random.Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._chance = random.Random(f"{self.arm.name} {self.seed}")
 
     def run(self) -> Campaign:
         """Until there were so many kills, and one in every interval."""
-        self._chance = random.Random(f"{self.arm.name} {self.seed}")
         self._calm()
         number = 0
         while not self._is_over():
