@@ -69,6 +69,11 @@ class Word(NamedTuple):
     facts: Mapping[str, Any] = {}
     seq: int = 0
 
+    @property
+    def stood(self) -> str:
+        """Its state, or that of a run that was forgotten since."""
+        return str(self.facts.get("before", self.state))
+
 
 def plan(tx: Writing, run: Run, specs: Iterable[Spec], author: Author) -> None:
     """Record a run and what each of its lanes is to do."""
@@ -83,6 +88,20 @@ def plan(tx: Writing, run: Run, specs: Iterable[Spec], author: Author) -> None:
 def tell(tx: Writing, run_id: str, state: str, author: Author, **facts: object) -> None:
     """Record how a run stands."""
     tx.append(TOLD, {"run_id": run_id, "state": state, "facts": facts}, author.in_run(run_id))
+
+
+def as_it_stood(journal: Journal, run_id: str, word: Word) -> dict[str, Any]:
+    """The facts of a run that is stopped or forgotten after its end: they hold as they did.
+
+    What was said of a lane that something became of since does not: it would look newer than that.
+    """
+    facts = dict(word.facts)
+    for key in WHYS.values():
+        said = word.facts.get(key, {})
+        lanes = {name: (run_id, *name.split("/")) for name in said}
+        facts[key] = {name: said[name] for name, names in lanes.items()
+                      if lane_steps.last_seq(journal, names) <= word.seq}  # fmt: skip
+    return facts
 
 
 def find(journal: Journal, run_id: str) -> Run | None:
