@@ -223,3 +223,30 @@ def test_section_that_we_keep_is_migrated_as_an_edit_and_decides_nothing_twice(
     assert after["recovery_state"]["next_step"].startswith("finish lib/")
     assert after["recovery_state"]["updated_at"] >= before["recovery_state"]["updated_at"]
     assert len(json.loads(cli("status", "--json", cwd=repo).stdout)["decisions"]) == 3
+
+
+@pytest.mark.req("RES-25")
+def test_field_by_another_name_that_cannot_be_it_stays_where_it_is(repo: Path, cli: Cli) -> None:
+    (repo / FILE).write_text(
+        "resumption:\n  recovery_state: {current_phase: 1, next_step: x}\n"
+        "  defect_summary:\n    found: [D-1]\n    open: 3\n    resolved: about half\n"
+        "    patterns: [late tests]\n"
+        "  quality_trajectory:\n"
+        "    gates_completed: [A]\n    completed: [B]\n    iteration: first\n",
+        encoding="utf-8",
+    )
+    said = cli("resumption", "migrate", cwd=repo)
+    assert said.returncode == 0
+
+    moved = json.loads(cli("resumption", "show", "--json", cwd=repo).stdout)["resumption"]
+    shown = cli("resumption", "show", cwd=repo).stdout
+
+    defects, gates = moved["defect_summary"], moved["quality_trajectory"]
+    own = {"found": ["D-1"], "open": 3, "resolved": "about half"}
+    assert {key: defects[key] for key in own} == own
+    assert [each["pattern"] for each in defects["recurring_patterns"]] == ["late tests"]
+    assert (gates["gates_completed"], gates["completed"], gates["iteration"]) == (
+        ["A"], ["B"], "first")  # fmt: skip
+    assert "`defect_summary.patterns` is now `defect_summary.recurring_patterns`" in said.stdout
+    assert "defect_summary.resolved" in shown
+    assert "quality_trajectory.completed" in shown

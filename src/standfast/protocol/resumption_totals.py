@@ -58,6 +58,13 @@ def quality_trajectory(value: Mapping[str, Any], gates: tuple[str, ...], notes: 
     return found
 
 
+def gates_left(section: Section) -> list[str]:
+    """Gates that are to come in work that is over."""
+    is_complete = section["recovery_state"]["workflow_status"] == "COMPLETE"
+    remaining: list[str] = section[TRAJECTORY]["gates_remaining"]
+    return remaining if is_complete else []
+
+
 def _iterations(value: Mapping[str, Any], history: dict[str, list[float]]) -> int:
     """Of each gate as many as it tells, or as it has scores: one that passed had one at least."""
     used = {gate: len(scores) for gate, scores in history.items()}
@@ -233,8 +240,8 @@ def _patterns(value: object, notes: Notes) -> list[Section]:
     if value is None or is_right(DEFECTS, field, value):
         return value if isinstance(value, list) else []
     found = []
-    pairs = value.items() if isinstance(value, dict) else enumerate(
-        value if isinstance(value, list) else [value])  # fmt: skip
+    pairs = [*value.items()] if isinstance(value, dict) else [*enumerate(
+        value if isinstance(value, list) else [value])]  # fmt: skip
     for key, each in pairs:
         said = {**each} if isinstance(each, dict) else {"pattern": spoken(each)}
         pattern = spoken(plain_values.named(said, "pattern", "name", *_WORDS, "id"))
@@ -248,7 +255,12 @@ def _patterns(value: object, notes: Notes) -> list[Section]:
             entry["resolution"] = spoken(resolution)
         if pattern:
             found.append(entry)
-    notes.read((DEFECTS, field), value, [each["pattern"] for each in found])
+    if [{"gates_affected": [], **each} for each in found] == [
+        {"gates_affected": [], **each} if isinstance(each, dict) else each for _, each in pairs
+    ]:
+        notes.assumed((DEFECTS, field), "each now has `gates_affected`")
+    else:
+        notes.read((DEFECTS, field), value, [each["pattern"] for each in found])
     return found
 
 

@@ -22,6 +22,7 @@ from standfast.wake import plans
 
 if TYPE_CHECKING:
     from standfast.journal.store import Journal
+    from standfast.protocol.resumption_migration import Migrated
     from standfast.wake.facts import Ask, Facts
     from standfast.wake.plan import Plan
 
@@ -33,10 +34,10 @@ def add(
     read = _read(journal, root, file) if resumption.find(ask, file) is None else None
     if read is None:
         return
-    document, kind = read
+    document, kind, moved = read
     for plan in plans.gather(journalled(document), root, None, now, most=most):
         began = freshness.session_start(ask, found.session)
-        age = judge(plan.updated_at, now_us=now, session_started_us=began)
+        age = moved.age(judge(plan.updated_at, now_us=now, session_started_us=began))
         plan.level, plan.reason = age.level, age.reason
         _add(found, plan, document, kind)
         _add_decisions(found, plan, document, most)
@@ -50,10 +51,10 @@ def add_over(
     It is as the journal has it, where it has it: a copy in another worktree may be from before.
     """
     known = resumption.find(ask, file)
-    read = (known, "") if known is not None else _read(journal, root, file)
-    if read is None:
+    read = _read(journal, root, file) if known is None else None
+    document, kind = (known, "") if read is None else read[:2]
+    if document is None:
         return
-    document, kind = read
     for plan in plans.gather(
         journalled(document), root, None, now, most=most, everywhere=True, over=True
     ):
@@ -63,19 +64,19 @@ def add_over(
             _add_decisions(found, plan, document, most)
 
 
-def _read(journal: Journal, root: str, file: str) -> tuple[Document, str] | None:
-    """What a file's section says, and what it is instead of v2.0."""
+def _read(journal: Journal, root: str, file: str) -> tuple[Document, str, Migrated] | None:
+    """What a file's section says, what it is instead of v2.0, and how it was read."""
     try:
         seen = resumption_files.look(root, file)
         if not seen.has_section:
             return None
-        section = seen.readable.section
+        moved = seen.readable
         whose = resumption_files.whose_as_read(journal, seen, root)
     except (StandfastError, OSError):
         return None  # whoever asks for the section is told what is wrong with it
     theirs = frozenset(label(path) for path, by in whose.items() if by.actor == REPOSITORY)
-    document = Document(file, root, Resumption(section), foreign=theirs)
-    return document, "" if seen.is_valid else seen.kind
+    document = Document(file, root, Resumption(moved.section), foreign=theirs)
+    return document, "" if seen.is_valid else seen.kind, moved
 
 
 def _add(found: Facts, plan: Plan, document: Document, kind: str) -> None:
