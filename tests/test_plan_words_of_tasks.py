@@ -151,3 +151,20 @@ def test_table_that_sums_up_tasks_makes_no_others() -> None:
     text = _plan().replace("### 1.", f"{summary}### 1.")
 
     assert [lane.name for _, lane in plan_of(text, "p.md").lanes()] == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    "key", ["Owner", "Assignee", "**Assigned To**", "Owned by", "Teammate", "Responsible"]
+)
+def test_who_does_a_task_is_read_by_any_name(key: str) -> None:
+    text = (
+        "# P\n## Team Members\n| Name | Role |\n|---|---|\n| ann | builder |\n| qa | Validator |\n"
+        "## Spawn Waves\n- Wave 1: ann\n- Wave 2: qa\n## Tasks\n"
+        f"### 1. Make\n- Task ID: make\n- {key}: ann\n### 2. See\n- Task ID: see\n- {key}: qa\n"
+    )
+
+    plan = plan_of(text, "p.md")
+
+    lanes = {lane.name: (phase.name, lane.tasks[0].role) for phase, lane in plan.lanes()}
+    assert lanes == {"make": ("P1", "builder"), "see": ("P2", "validator")}
+    assert told(text, "p.md") == []

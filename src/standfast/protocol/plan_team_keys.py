@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from standfast.protocol.plan_findings import Finding
     from standfast.protocol.plan_markdown import Line
 
-AFTER, BLOCKS, TEST = "depends on", "blocks", "verify"
+AFTER, BLOCKS, TEST, WHO = "depends on", "blocks", "verify", "assigned to"
 _TASKS = r"(?: (?:tasks?|steps?|ids?|task ids?))?"
 _AFTER = re.compile(
     r"(?:(?:must |to )?(?:starts?|runs?|begins?|do|done|comes?) )?"
@@ -33,6 +33,10 @@ _BLOCKS = re.compile(
 _TEST = re.compile(
     r"(?:how to )?(?:test|tests|testing|verify|verification|validate|validation|check|checks)"
     r"(?: (?:it|this|by|with|using|via|running|plan|steps?|cmds?|commands?|method|instructions?))*"
+)
+_WHO = re.compile(
+    r"(?:task )?(?:owner|owned by|assignee|assigned|assigned (?:agent|member|teammate)|teammate"
+    r"|team member|responsible)"
 )
 _COULD_ORDER = re.compile(r"(?:depend\w*|block(?:s|ed|ing|ers?)?|after|needs?|requires?)(?: |$)")
 _MOST_WORDS = 3  # of a key: more are a sentence with a colon
@@ -51,7 +55,7 @@ _TESTS = re.compile(
 
 def meaning(key: str) -> str:
     """The key under which it is looked for."""
-    for name, words in ((AFTER, _AFTER), (BLOCKS, _BLOCKS)):
+    for name, words in ((AFTER, _AFTER), (BLOCKS, _BLOCKS), (WHO, _WHO)):
         if words.fullmatch(key):
             return name
     return key
