@@ -73,9 +73,13 @@ def test_test_of_a_task_is_read_by_any_name(line: str) -> None:
      "- run `cargo test`", "- Quality: `make check`"],
 )  # fmt: skip
 def test_line_with_a_test_that_is_not_read_is_told(line: str) -> None:
-    said = told(_plan(line), "p.md")
+    tested = _plan(line).replace("- do it", "- Verify: `pytest a`\n- do it", 1)
 
-    assert any(each.startswith("12: (warning)") and "names a test" in each for each in said)
+    said, alone = told(tested, "p.md"), told(_plan(line), "p.md")
+
+    assert any(each.startswith("13: (warning)") and "names a test" in each for each in said)
+    assert any(each.startswith("12: ") and "names a test" in each for each in alone)
+    assert not any("(warning)" in each for each in alone)  # nothing would be tested
 
 
 def test_task_is_named_by_its_heading() -> None:

@@ -104,6 +104,8 @@ def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
         kind="team",
         said=dict([("test", block.line) for block in own if block.key == _VALIDATION][:1]),
     )
+    if not plan.test and all(lane.test is None for _, lane in plan.lanes()):
+        plan_team_keys.refuse_untested(found)
     return plan, found
 
 

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from standfast.protocol import plan_tests
-from standfast.protocol.plan_findings import quoted, warning
+from standfast.protocol.plan_findings import ERROR, quoted, warning
 from standfast.protocol.plan_markdown import key_of
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ _WHO = re.compile(
     r"|team member|responsible)"
 )
 _COULD_ORDER = re.compile(r"(?:depend\w*|block(?:s|ed|ing|ers?)?|after|needs?|requires?)(?: |$)")
+_UNREAD = "names a test, and nothing is run for it"
 _MOST_WORDS = 3  # of a key: more are a sentence with a colon
 _ASKS = re.compile(
     r"(?:then |finally |and )?(?:verify|validate|confirm|(?:test|check)(?= (?:it |this )?"
@@ -107,5 +108,12 @@ def unread(lines: Sequence[Line], tests: Sequence[str], found: list[Finding]) ->
         commands = [] if line.fenced else plan_tests.of_text(line.text)[0]
         lost = [each for each in commands if is_to_test(each) and each not in run]
         if lost:
-            problem = f"{quoted(line.words)} names a test, and nothing is run for it"
+            problem = f"{quoted(line.words)} {_UNREAD}"
             found.append(warning(line.number, problem, "Write `Verify:` before the command."))
+
+
+def refuse_untested(found: list[Finding]) -> None:
+    """In a plan of which nothing would be tested, a test that is not read is an error."""
+    found[:] = [
+        each._replace(severity=ERROR) if each.problem.endswith(_UNREAD) else each for each in found
+    ]
