@@ -90,18 +90,16 @@ def tell(tx: Writing, run_id: str, state: str, author: Author, **facts: object) 
     tx.append(TOLD, {"run_id": run_id, "state": state, "facts": facts}, author.in_run(run_id))
 
 
-def as_it_stood(journal: Journal, run_id: str, word: Word) -> dict[str, Any]:
+def as_it_stood(journal: Journal, run: Run, word: Word) -> dict[str, Any]:
     """The facts of a run that is stopped or forgotten after its end: they hold as they did.
 
     What was said of a lane that something became of since does not: it would look newer than that.
     """
-    facts = dict(word.facts)
-    for key in WHYS.values():
-        said = word.facts.get(key, {})
-        lanes = {name: (run_id, *name.split("/")) for name in said}
-        facts[key] = {name: said[name] for name, names in lanes.items()
-                      if lane_steps.last_seq(journal, names) <= word.seq}  # fmt: skip
-    return facts
+    still = ["/".join(name) for name in run.names
+             if lane_steps.last_seq(journal, (run.run_id, *name)) <= word.seq]  # fmt: skip
+    said = {key: word.facts.get(key, {}) for key in WHYS.values()}
+    whys = {key: {name: each[name] for name in still if name in each} for key, each in said.items()}
+    return {**word.facts, **whys}
 
 
 def find(journal: Journal, run_id: str) -> Run | None:

@@ -133,6 +133,9 @@ def _read(name: str, whole: Mapping[str, Any], state: Section, around: Around, n
     value = whole.get(name)
     if value is not None and not [*faults_in({name: value}, (name,))]:
         return value
+    if value is not None and all(map(plain_values.is_none, _each(value))):
+        notes.read((name,), value, None)
+        value = None
     gates = () if state["workflow_status"] in OVER else around.gates
     read: Mapping[str, Callable[[], Any]] = {
         entries.FILES: lambda: entries.files_to_read(value, around.file, notes),
@@ -149,11 +152,18 @@ def _read(name: str, whole: Mapping[str, Any], state: Section, around: Around, n
     return read[name]()
 
 
+def _each(value: object) -> list[object]:
+    """What says something: the entries of a list, else the thing itself."""
+    return value if isinstance(value, list) and value else [value]
+
+
 def _tell_filled(name: str, said: object, part: Any, notes: Notes) -> None:  # noqa: ANN401
     """Fields of a part that were not there: each that is not told of by itself."""
     told = {note.path for note in notes}
+    moved = {note.words for note in notes}
     is_part = isinstance(said, dict) and name in {*_FIELDS, entries.COMPACTIONS}
-    new = [key for key in part if key not in said and (name, key) not in told] \
+    new = [key for key in part if key not in said and (name, key) not in told
+           and f"is now `{name}.{key}`" not in moved] \
         if is_part and isinstance(said, dict) else []  # fmt: skip
     if new:
         notes.assumed((name,), f"now has {', '.join(f'`{key}`' for key in new)}")

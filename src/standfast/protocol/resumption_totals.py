@@ -26,6 +26,11 @@ _ID = ("id", "gate", "gate_id", "defect", "defect_id", "name")
 _SCORE = ("score", "final_score", "weighted_score", "composite_score", "scores", "score_history")
 _WITH_SCORE = re.compile(r"([^\s:=(][^:=(]{0,80}?) ?(?:[:=] ?|\()([\d.][^()]{0,20})\)?")
 _IN_WORDS = re.compile(r"(?<![\w.])(?:0?\.\d{1,6}|1\.0{1,6}|\d{1,3}(?:\.\d{1,4})? ?%)(?![\w.])")
+_ITERATION = re.compile(  # `QG-2 (iteration 2)`
+    r"(\S{1,80}?)[\s,:(-]{1,3}(?:iteration|iter|attempt|round|try)[\s#:]{0,2}([1-9]\d{0,3})"
+    r"(?: of \d{1,4})?\)?",
+    re.IGNORECASE | re.ASCII,
+)
 _ITERATIONS = ("iterations", "iterations_used", "iteration_count", "iteration")
 _WORDS = ("description", "summary", "title", "issue", "text")
 
@@ -193,6 +198,10 @@ def _current(value: Mapping[str, Any], notes: Notes) -> Section:
         gate = None
     said = value.get("current_gate_iteration")
     iteration = plain_values.number(said) or None
+    both = _ITERATION.fullmatch(gate) if isinstance(gate, str) and said is None else None
+    if both is not None:
+        notes.read((TRAJECTORY, "current_gate"), gate, f"{both[1]}; iteration {both[2]}")
+        return {"current_gate": both[1], "current_gate_iteration": int(both[2])}
     if gate in (None, "") or iteration != said:
         iteration = None if gate in (None, "") else iteration
         if said != iteration:

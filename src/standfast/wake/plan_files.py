@@ -31,7 +31,7 @@ def add(
     found: Facts, ask: Ask, journal: Journal, root: str, file: str, *, now: int, most: int
 ) -> None:
     """Add the plan of a file that no document is known of; what cannot be read is left out."""
-    read = _read(journal, root, file) if resumption.find(ask, file) is None else None
+    read = _seen(journal, root, file) if resumption.find(ask, file) is None else None
     if read is None:
         return
     document, kind, moved = read
@@ -51,7 +51,7 @@ def add_over(
     It is as the journal has it, where it has it: a copy in another worktree may be from before.
     """
     known = resumption.find(ask, file)
-    read = _read(journal, root, file) if known is None else None
+    read = _seen(journal, root, file) if known is None else None
     document, kind = (known, "") if read is None else read[:2]
     if document is None:
         return
@@ -64,7 +64,7 @@ def add_over(
             _add_decisions(found, plan, document, most)
 
 
-def _read(journal: Journal, root: str, file: str) -> tuple[Document, str, Migrated] | None:
+def _seen(journal: Journal, root: str, file: str) -> tuple[Document, str, Migrated] | None:
     """What a file's section says, what it is instead of v2.0, and how it was read."""
     try:
         seen = resumption_files.look(root, file)

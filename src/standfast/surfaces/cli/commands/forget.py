@@ -63,7 +63,7 @@ def _forget_run(context: Context, run: Run) -> int:
             word = runs.word(context.journal, run_id)
             was = word.state == runs.FORGOTTEN
             if not was:
-                facts = runs.as_it_stood(context.journal, run_id, word)
+                facts = runs.as_it_stood(context.journal, run, word)
                 facts["before"] = word.state
                 runs.tell(tx, run_id, runs.FORGOTTEN, Author(context.who), **facts)
     stays = "Its branches, worktrees and records stay."

@@ -46,7 +46,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         word = runs.word(context.journal, found.run_id)
         state = word.state
         if state not in (*_OVER, runs.STOPPED):
-            facts = runs.as_it_stood(context.journal, found.run_id, word)
+            facts = runs.as_it_stood(context.journal, found, word)
             runs.tell(tx, found.run_id, runs.STOPPED, Author(context.who), **facts)
     if state in _OVER:
         words = f"{found.run_id} is {state}: there is nothing to stop."
