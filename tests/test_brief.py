@@ -23,6 +23,7 @@ from standfast.journal.author import Author
 from standfast.journal.session_folds import owed_brief
 from standfast.journal.store import Journal
 from standfast.journal.verify import verify
+from standfast.protocol import plain_values
 from standfast.wake import brief, delivery, facts, sessions
 from standfast.wake import sections as sections_of_a_brief
 from standfast.wake.facts import Facts
@@ -874,6 +875,31 @@ def test_brief_works_from_the_files_where_no_session_was_recorded(
         assert told["from_repository"]
         assert told["records_up_to"] is None
         assert not (there / ".git/standfast/journal.db").exists()
+
+
+@pytest.mark.req("RES-25")
+@pytest.mark.parametrize("status", ["COMPLETE", "completed", "FAILED", "cancelled"])
+@pytest.mark.parametrize("kind", ["clone", "worktree", "pull"])
+def test_plan_that_is_over_is_told_where_no_session_was_recorded(
+    kind: str, status: str, repo: Path, tmp_path: Path, cli: Cli
+) -> None:
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "x"], cwd=repo, check=True)
+    plan_of(cli, repo)
+    there = away(kind, repo, tmp_path / "there")
+    if kind == "worktree":  # its copy is from before: what the journal has is told
+        cli("resumption", "trigger", "T2", "--status", plain_values.status(status) or "", cwd=repo)
+    else:
+        file = there / "ORCHESTRATION.yaml"
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace("ACTIVE", status), encoding="utf-8")
+
+    found = cli("brief", cwd=there)
+
+    assert found.returncode == 0, found.stderr
+    assert f", {plain_values.status(status)}." in found.stdout
+    assert "phase 2" in found.stdout
+    assert found.stdout.count("use x") == 1
+    assert "bring it up to date" not in found.stdout
 
 
 def test_brief_tells_a_decision_that_no_agent_heard_yet(repo: Path, cli: Cli) -> None:

@@ -35,6 +35,7 @@ def _named(path: Path) -> str:
 
 def _said(section: dict[str, Any]) -> dict[str, Any]:
     state, gates = section["recovery_state"], section["quality_trajectory"]
+    defects = section["defect_summary"]
     return {
         "phase": state["current_phase"],
         "name": state["current_phase_name"],
@@ -51,6 +52,8 @@ def _said(section: dict[str, Any]) -> dict[str, Any]:
         "remaining": gates["gates_remaining"],
         "scores": gates["score_history"],
         "iterations": gates["total_iterations_used"],
+        "defects": [defects["total_defects_found"], defects["total_defects_resolved"],
+                    defects["unresolved_defects"]],
         "agents": [*section["agent_summaries"]],
         "compactions": [each["timestamp"] for each in section["compaction_events"]["events"]],
     }  # fmt: skip

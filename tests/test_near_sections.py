@@ -223,3 +223,74 @@ def test_section_that_we_keep_is_migrated_as_an_edit_and_decides_nothing_twice(
     assert after["recovery_state"]["next_step"].startswith("finish lib/")
     assert after["recovery_state"]["updated_at"] >= before["recovery_state"]["updated_at"]
     assert len(json.loads(cli("status", "--json", cwd=repo).stdout)["decisions"]) == 3
+
+
+@pytest.mark.req("RES-25")
+def test_field_by_another_name_that_cannot_be_it_stays_where_it_is(repo: Path, cli: Cli) -> None:
+    (repo / FILE).write_text(
+        "resumption:\n  recovery_state: {current_phase: 1, next_step: x}\n"
+        "  defect_summary:\n    found: [D-1]\n    open: 3\n    resolved: about half\n"
+        "    patterns: [late tests]\n"
+        "  quality_trajectory:\n"
+        "    gates_completed: [A]\n    completed: [B]\n    iteration: first\n",
+        encoding="utf-8",
+    )
+    said = cli("resumption", "migrate", cwd=repo)
+    assert said.returncode == 0
+
+    moved = json.loads(cli("resumption", "show", "--json", cwd=repo).stdout)["resumption"]
+    shown = cli("resumption", "show", cwd=repo).stdout
+
+    defects, gates = moved["defect_summary"], moved["quality_trajectory"]
+    own = {"found": ["D-1"], "open": 3, "resolved": "about half"}
+    assert {key: defects[key] for key in own} == own
+    assert [each["pattern"] for each in defects["recurring_patterns"]] == ["late tests"]
+    assert (gates["gates_completed"], gates["completed"], gates["iteration"]) == (
+        ["A"], ["B"], "first")  # fmt: skip
+    assert "`defect_summary.patterns` is now `defect_summary.recurring_patterns`" in said.stdout
+    assert "defect_summary.resolved" in shown
+    assert "quality_trajectory.completed" in shown
+
+
+@pytest.mark.req("RES-25")
+@pytest.mark.parametrize("none", ["none", "None yet", "nothing so far.", "[none]", "n/a", "[]", ""])
+def test_what_says_that_there_is_none_is_nothing(repo: Path, cli: Cli, none: str) -> None:
+    lists = ("files_to_read", "decision_log", "agent_summaries", "compaction_events",
+             "defect_summary")  # fmt: skip
+    (repo / FILE).write_text(
+        "resumption:\n  recovery_state: {current_phase: 1, next_step: x}\n"
+        + "".join(f"  {name}: {none}\n" for name in lists),
+        encoding="utf-8",
+    )
+
+    found = json.loads(cli("resumption", "show", "--json", cwd=repo).stdout)["resumption"]
+
+    assert found["decision_log"] == []
+    assert found["agent_summaries"] == {}
+    assert found["compaction_events"]["events"] == []
+    assert found["defect_summary"]["total_defects_found"] == 0
+    if none != "[none]":  # which may be a path
+        assert found["files_to_read"] == [FILE]
+
+
+@pytest.mark.req("RES-25")
+def test_several_things_in_one_line_are_several(repo: Path, cli: Cli) -> None:
+    (repo / FILE).write_text(
+        "resumption:\n  recovery_state: {phase: P2, next: go}\n"
+        "  files_to_read: a.md, docs/b.md\n"
+        "  quality_trajectory: {current_gate: QG-2 (iteration 3)}\n"
+        "  compaction_events: two of them, both auto\n",
+        encoding="utf-8",
+    )
+
+    found = json.loads(cli("resumption", "show", "--json", cwd=repo).stdout)["resumption"]
+    said = cli("resumption", "migrate", "--dry-run", cwd=repo).stdout
+
+    gates = found["quality_trajectory"]
+    assert found["files_to_read"] == ["a.md", "docs/b.md"]
+    assert (gates["current_gate"], gates["current_gate_iteration"]) == ("QG-2", 3)
+    assert "`files_to_read` was `a.md, docs/b.md`: read as `a.md; docs/b.md`" in said
+    assert "read as `QG-2; iteration 3`" in said
+    removed = said.partition("Removed from the file")[2]
+    assert "`compaction_events` was `two of them, both auto`" in removed
+    assert "now has `current_phase`" not in said  # it was there, by another name

@@ -61,6 +61,8 @@ def test_test_that_an_item_names_is_that_of_the_lane() -> None:
     [
         ("# 🚀 Phase 3 — CSV import", "P3"),
         ("# ✨ P4: CSV", "P4"),
+        ("# P7 Migration", "P7"),
+        ("# Phase 2a Migration of users", "P2a"),
         ("---\nphase: P6\ntitle: x\n---\n\n# Mobile offline mode", "P6"),
         ("---\ntitle: x\nphase: 7\n---\n# Mobile", "P7"),
         ('---\nphase: "Phase 8"\n---\n# Mobile: offline', "P8"),

@@ -168,3 +168,18 @@ def test_gates_table_does_not_become_an_index_of_its_own() -> None:
         ]
         == "3: a table stands here before any lane"
     )
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["(depends on: {})", "(depends on: {}) — in short", "(blocked by: {}; parallel: yes)",
+     "(parallel-safe: yes, depends on: {})", "-- [x] (a part) (depends on: {})"],
+)  # fmt: skip
+def test_keys_in_parentheses_behind_a_lane_end_with_them(said: str) -> None:
+    index = "\n".join(
+        f"{at}. **{lane}** {said.format(after)}"
+        for at, (lane, after) in enumerate([("SL-A", "none"), ("SL-B", "SL-A"), ("SL-C", "SL-B")])
+    )
+    text = f"# P1: One\n## Lane Index & Dependencies\n{index}\n## Swim Lanes\n{LANES}"
+
+    assert _after(text) == CHAIN

@@ -73,9 +73,13 @@ def test_test_of_a_task_is_read_by_any_name(line: str) -> None:
      "- run `cargo test`", "- Quality: `make check`"],
 )  # fmt: skip
 def test_line_with_a_test_that_is_not_read_is_told(line: str) -> None:
-    said = told(_plan(line), "p.md")
+    tested = _plan(line).replace("- do it", "- Verify: `pytest a`\n- do it", 1)
 
-    assert any(each.startswith("12: (warning)") and "names a test" in each for each in said)
+    said, alone = told(tested, "p.md"), told(_plan(line), "p.md")
+
+    assert any(each.startswith("13: (warning)") and "names a test" in each for each in said)
+    assert any(each.startswith("12: ") and "names a test" in each for each in alone)
+    assert not any("(warning)" in each for each in alone)  # nothing would be tested
 
 
 def test_task_is_named_by_its_heading() -> None:
@@ -151,3 +155,20 @@ def test_table_that_sums_up_tasks_makes_no_others() -> None:
     text = _plan().replace("### 1.", f"{summary}### 1.")
 
     assert [lane.name for _, lane in plan_of(text, "p.md").lanes()] == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    "key", ["Owner", "Assignee", "**Assigned To**", "Owned by", "Teammate", "Responsible"]
+)
+def test_who_does_a_task_is_read_by_any_name(key: str) -> None:
+    text = (
+        "# P\n## Team Members\n| Name | Role |\n|---|---|\n| ann | builder |\n| qa | Validator |\n"
+        "## Spawn Waves\n- Wave 1: ann\n- Wave 2: qa\n## Tasks\n"
+        f"### 1. Make\n- Task ID: make\n- {key}: ann\n### 2. See\n- Task ID: see\n- {key}: qa\n"
+    )
+
+    plan = plan_of(text, "p.md")
+
+    lanes = {lane.name: (phase.name, lane.tasks[0].role) for phase, lane in plan.lanes()}
+    assert lanes == {"make": ("P1", "builder"), "see": ("P2", "validator")}
+    assert told(text, "p.md") == []

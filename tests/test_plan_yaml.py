@@ -212,3 +212,26 @@ def test_byte_order_mark_and_crlf_change_nothing() -> None:
 )
 def test_run_is_named_after_the_file(file: str, run: str) -> None:
     assert plan_reading.run_name(file) == run
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lanes: {a: {task: x}, b: {task: x, depends_on: a}}", "Write `after`."),
+        ("lanes: {a: {task: x, needs: [b]}, b: x}", "Write `after`."),
+        ("lanes: {a: {task: x, owned_files: [a]}}", "Write `owns`."),
+        ("lanes: {a: {task: x, tests: make}}", "Write `test`."),
+        ("lanes: {a: {prompt: x}}", "Write `task`."),
+        ("lanes: {a: {tasks: {t: {task: x}}}}", "Write `prompt`."),
+        ("name: x\nlanes: {a: x}", "Write `run`."),
+        ("branch: main\nlanes: {a: x}", "Write `base`."),
+        ("lanes: {a: {task: x, title: A}}", "There is no key for it: say it in the prompt"),
+        ("lanes: {a: {task: x, acceptance: ok}}", "There is no key for it: say it in the prompt"),
+        ("lanes: [{id: a, task: x}]", "Write `NAME:` for each, with its keys below"),
+        ("lanes: {a: {tasks: [x, y]}}", "Write `NAME:` for each, with its keys below"),
+    ],
+)
+def test_key_by_another_name_is_refused_with_ours(text: str, said: str) -> None:
+    _, findings = plan_reading.read(text.encode(), "p.yaml")
+
+    assert any(said in each.remedy for each in findings), findings

@@ -134,3 +134,42 @@ def test_who_forgets_twice_hears_that_once_was_enough(world: Night) -> None:
     assert second.stdout == "Nothing to do: run plan was forgotten before.\n"
     assert (first.returncode, second.returncode) == (0, 0)
     assert machine == {"forgotten": "plan", "was_forgotten": True}
+
+
+@pytest.mark.req("RUN-05")
+def test_run_that_was_stopped_and_forgotten_is_told_as_it_stood(world: Night) -> None:
+    world.agent('test "$STANDFAST_LANE" = a || exit 3; sleep 60')
+    plan = "retries: 0\nlanes: {a: Do a., b: Do b., c: {task: Do c., after: [a]}}\n"
+    begun = world.start("run", world.plan(plan))
+    until(lambda: world.paid().total() == 2)
+    assert world.call("stop", "plan").returncode == 0
+    begun.communicate()
+    stood = [world.call("status", "plan").stdout]
+    machine = [status(world, "plan")]
+
+    for verb in ("stop", "forget"):
+        assert world.call(verb, "plan").returncode == 0
+        stood.append(world.call("status", "plan").stdout)
+        machine.append(status(world, "plan"))
+
+    head = "plan: stopped, into main"
+    assert [each.startswith(head) for each in stood] == [True, True, False]
+    assert stood[2].startswith("plan: stopped, and forgotten, into main")
+    assert [each.partition("\n")[2] for each in stood[1:]] == [stood[0].partition("\n")[2]] * 2
+    assert [each["lanes"] for each in machine[1:]] == [machine[0]["lanes"]] * 2
+    assert [each["state"] for each in machine] == ["stopped", "stopped", "forgotten"]
+    assert {str(each["outcome"]) for each in machine} == {"stopped"}
+
+
+@pytest.mark.req("RUN-05")
+def test_run_that_needs_a_person_needs_one_after_stop_and_forget_too(world: Night) -> None:
+    plan = world.plan("lanes: {a: {task: Do a., test: test -e never}}\n")
+    assert world.call("run", plan).returncode != 0
+    lanes = [status(world, "plan")["lanes"]]
+
+    for verb in ("stop", "forget"):
+        assert world.call(verb, "plan").returncode == 0
+        lanes.append(status(world, "plan")["lanes"])
+
+    assert "fails on main" in lanes[0][0]["last"]
+    assert lanes[1:] == [lanes[0]] * 2

@@ -69,6 +69,11 @@ class Word(NamedTuple):
     facts: Mapping[str, Any] = {}
     seq: int = 0
 
+    @property
+    def stood(self) -> str:
+        """Its state, or that of a run that was forgotten since."""
+        return str(self.facts.get("before", self.state))
+
 
 def plan(tx: Writing, run: Run, specs: Iterable[Spec], author: Author) -> None:
     """Record a run and what each of its lanes is to do."""
@@ -83,6 +88,18 @@ def plan(tx: Writing, run: Run, specs: Iterable[Spec], author: Author) -> None:
 def tell(tx: Writing, run_id: str, state: str, author: Author, **facts: object) -> None:
     """Record how a run stands."""
     tx.append(TOLD, {"run_id": run_id, "state": state, "facts": facts}, author.in_run(run_id))
+
+
+def as_it_stood(journal: Journal, run: Run, word: Word) -> dict[str, Any]:
+    """The facts of a run that is stopped or forgotten after its end: they hold as they did.
+
+    What was said of a lane that something became of since does not: it would look newer than that.
+    """
+    still = ["/".join(name) for name in run.names
+             if lane_steps.last_seq(journal, (run.run_id, *name)) <= word.seq]  # fmt: skip
+    said = {key: word.facts.get(key, {}) for key in WHYS.values()}
+    whys = {key: {name: each[name] for name in still if name in each} for key, each in said.items()}
+    return {**word.facts, **whys}
 
 
 def find(journal: Journal, run_id: str) -> Run | None:

@@ -137,8 +137,13 @@ def _of_recovery(document: Document) -> Iterator[Finding]:
     if not listed:
         line = found[0].heading.line
         yield finding("recovery.numbered", line, f"`## {RECOVERY}` has no numbered step")
-    elif not listed[0][1].lstrip("*_`\"'").lower().startswith(_FIRST_STEP):
+    elif not begins_recovery(listed[0][1]):
         yield finding("recovery.first", listed[0][0], "the first step is not `Read this file`")
+
+
+def begins_recovery(step: str) -> bool:
+    """Whether it is the step with which every recovery begins."""
+    return step.lstrip("*_`\"'").lower().startswith(_FIRST_STEP)
 
 
 def _absent(document: Document, name: str, rule: str) -> Finding:

@@ -89,9 +89,20 @@ def _rename(draft: Draft, was: list[str]) -> None:
         heading = next(
             (each for each in document.outline.headings if context_headings.means(each, name)), None
         )
+        if heading is None and name == RECOVERY:
+            heading = _list_of_steps(document)
         if heading is not None:
             was.append(draft.lines[heading.line - 1])
             draft.lines[heading.line - 1] = f"## {name}{draft.cr}"
+
+
+def _list_of_steps(document: Document) -> Heading | None:
+    """Steps to recover by, whatever the section is called: the first is to read this file."""
+    for section in document.sections:
+        first = next(iter(steps([section])), None)
+        if section.heading.level == _SECTION and first and context.begins_recovery(first[1]):
+            return section.heading
+    return None
 
 
 def _add_missing(draft: Draft) -> None:

@@ -25,6 +25,9 @@ _STATUSES: Mapping[str, str] = {
 }
 _STATUS = {word: status for status, words in _STATUSES.items() for word in words.split()}
 NONE = {"none", "n/a", "na", "null", "nil", "unknown", "-", "--", "tbd", "nothing"}
+_NONE_YET = re.compile(
+    r"(?:none|nothing|not|n/a)(?: (?:yet|so far|recorded|known|found|open|left|for now|at all))+"
+)
 _GOES_ON = re.compile(r"_(?:ON|BY|FOR|UNTIL|TILL|SINCE|PENDING)_.*")  # why it does not go on
 _YES = {"true", "yes", "y", "applied", "done", "1", "implemented", "acknowledged", "complete"}
 _NO = {"false", "no", "n", "pending", "0", "not applied", "deferred", "open", "not yet", "none"}
@@ -58,7 +61,10 @@ def spoken(value: object) -> str:
 
 def is_none(value: object) -> bool:
     """Whether it says that there is none: in YAML's word for it, or in another."""
-    return value is None or (isinstance(value, str) and value.strip().lower() in {"", *NONE})
+    if not isinstance(value, str):
+        return value is None
+    words = value.strip().lower().rstrip(".!")
+    return words in {"", *NONE} or _NONE_YET.fullmatch(words) is not None
 
 
 def number(value: object) -> int | None:

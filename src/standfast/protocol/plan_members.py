@@ -22,6 +22,7 @@ class Member(NamedTuple):
 
     name: str
     role: str = ""  # the agent type
+    part: str = ""  # what it is for, in words that may be an agent type
     wave: int | None = None
     told: str = ""  # what goes into the prompts of its tasks
 
@@ -82,6 +83,7 @@ def _member(group: Mapping[str, Field], found: list[Finding]) -> Member:
     return Member(
         name,
         role=said("agent type"),
+        part=said("role"),
         wave=whole(group.get("spawn wave") or group.get("wave"), 1, 1_000, found),
         told="\n".join(part for part in told if part),
     )

@@ -20,6 +20,27 @@ if TYPE_CHECKING:
 
 _WORDS = {dict: "a mapping", list: "a list", bool: "true or false", type(None): "nothing"}
 _QUOTES = "Put the value in quotes."
+_BY_NAME = "Write `NAME:` for each, with its keys below, and not `- id: NAME`."
+# What others call our keys: names that look alike may mean something else.
+_MEANT: Mapping[str, tuple[str, ...]] = {
+    "after": ("depends_on", "depends", "dependencies", "deps", "needs", "requires", "blocked_by",
+              "wait_for", "waits_for"),
+    "owns": ("files", "owned_files", "paths", "scope", "files_in_scope", "owned"),
+    "test": ("tests", "verify", "check", "test_command", "test_commands", "validate",
+             "validation"),
+    "prompt": ("task", "description", "instructions", "do", "what", "run", "command", "goal"),
+    "task": ("prompt", "description", "instructions", "do", "what", "goal", "steps"),
+    "run": ("name", "plan", "id", "run_id", "plan_name"),
+    "base": ("branch", "base_branch", "target", "into", "target_branch"),
+    "time": ("timeout", "time_limit", "max_time"),
+    "retries": ("max_retries", "retry", "attempts"),
+    "runner": ("agent", "client", "cli", "model"),
+    "phases": ("phase", "waves", "stages"),
+    "lanes": ("jobs", "swim_lanes", "workstreams"),
+    "setup": ("prepare", "install", "before", "before_script"),
+}  # fmt: skip
+_FOR_THE_PROMPT = ("title", "acceptance", "acceptance_criteria", "done_when", "criteria", "notes",
+                   "name", "id", "description", "goal", "objective", "context")  # fmt: skip
 
 
 class Page:
@@ -54,11 +75,12 @@ class Page:
         """The mapping at *at*; for a key that is not *known*, the nearest that is gets named."""
         value = self.get(at)
         if not isinstance(value, dict):
-            self._not(at, value, "a mapping of keys to values")
+            by_name = _BY_NAME if isinstance(value, list) and not known else ""
+            self._not(at, value, "a mapping of keys to values", by_name)
             return {}
         for key in value:
             if known and key not in known:
-                self.wrong((*at, key), f"{quoted(key)} is not known here", nearest(key, known))
+                self.wrong((*at, key), f"{quoted(key)} is not known here", _instead(key, known))
         return value
 
     def text(self, at: Path, *, may_be_empty: bool = False) -> str:
@@ -151,3 +173,14 @@ class Page:
         found = _WORDS.get(type(value)) or ("text" if isinstance(value, str) else "a number")
         what = quoted(at[-1]) if at and isinstance(at[-1], str) else "this"
         self.wrong(at, f"{what} is {found}, not {wanted}", remedy)
+
+
+def _instead(key: object, known: Sequence[str]) -> str:
+    """What to write in the place of a key that is not known."""
+    said = str(key).lower().replace("-", "_").replace(" ", "_")
+    meant = next((own for own, others in _MEANT.items() if own in known and said in others), "")
+    if meant:
+        return f"Write {quoted(meant)}."
+    if said in _FOR_THE_PROMPT:
+        return "There is no key for it: say it in the prompt, or behind a `#`."
+    return nearest(str(key), known)

@@ -50,6 +50,7 @@ SECTIONS = frozenset(
 INNER = (*KEYS, "notes")  # headings that a lane may have
 _ID = re.compile(
     r"(SL-[A-Za-z0-9._-]*[A-Za-z0-9](?=\s+[A-Za-z])(?!\s+(?:and|or|to)\b)"
+    r"|P[0-9]{1,4}[a-z]?(?=\s+\w)(?!\s+(?:and|or|to|through)\b)"
     r"|[A-Za-z0-9][A-Za-z0-9._-]*(?=\s*(?::|—|\u2013|--|\s-\s|$)))"
     r"\s*(?::|—|\u2013|--|-\s)?\s*"
 )

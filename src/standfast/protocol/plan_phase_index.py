@@ -198,9 +198,19 @@ def _keys(line: Line, name: str | None, made: _Index) -> list[Field]:
         end = _ID_END.search(words)
         rest = words[end.end() :] if end else ""
     parts = _KEY_AHEAD.sub("\n", rest).split("\n")
-    inside = [Line(line.number, " " * line.indent + each.strip(_ENDS)) for each in parts]
+    inside = [Line(line.number, " " * line.indent + _closed(each).strip(_ENDS)) for each in parts]
     got = [field for each in inside for field in fields([each], KEYS)[0] if field.key in KEYS]
     return got or (_worded(line, rest, made) if name is not None and made.is_headed else [])
+
+
+def _closed(part: str) -> str:
+    """As far as the parenthesis goes in which it stands: `depends on: SL-1)`."""
+    depth = 0
+    for at, char in enumerate(part):
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            return part[:at]
+    return part
 
 
 def _worded(line: Line, rest: str, made: _Index) -> list[Field]:

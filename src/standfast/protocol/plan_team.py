@@ -104,6 +104,8 @@ def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
         kind="team",
         said=dict([("test", block.line) for block in own if block.key == _VALIDATION][:1]),
     )
+    if not plan.test and all(lane.test is None for _, lane in plan.lanes()):
+        plan_team_keys.refuse_untested(found)
     return plan, found
 
 
@@ -203,7 +205,8 @@ class _Reader(NamedTuple):
     def _role(self, step: Step) -> str:
         field = step.get("agent type")
         member = member_of(step, self.team)
-        said = unmarked(field.value) if field else (member.role if member else "")
+        part = member.part if member and member.part.lower() in ROLES else ""
+        said = unmarked(field.value) if field else (member.role or part if member else "")
         if not said:
             return BUILDER
         plain = _NO_NAME.sub("-", said.lower()).strip("._-")[: ids.LONGEST_NAME] or BUILDER
@@ -241,7 +244,8 @@ class _Reader(NamedTuple):
             self.found.append(warning(field.line, problem, nearest(field.value, self.team)))
         context = step.get("context files")
         files = plan_words.listed_files(context) if context else []
-        kept = [each for each in step.fields.values() if each.key not in _TAKEN]
+        kept = [each for each in step.fields.values()
+                if each.key not in _TAKEN or (each is field and member is None)]  # fmt: skip
         said = "\n".join(body([each.start, *each.more]) for each in kept)
         told = [
             step.title,

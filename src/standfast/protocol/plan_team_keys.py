@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from standfast.protocol import plan_tests
-from standfast.protocol.plan_findings import quoted, warning
+from standfast.protocol.plan_findings import ERROR, quoted, warning
 from standfast.protocol.plan_markdown import key_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from standfast.protocol.plan_findings import Finding
     from standfast.protocol.plan_markdown import Line
 
-AFTER, BLOCKS, TEST = "depends on", "blocks", "verify"
+AFTER, BLOCKS, TEST, WHO = "depends on", "blocks", "verify", "assigned to"
 _TASKS = r"(?: (?:tasks?|steps?|ids?|task ids?))?"
 _AFTER = re.compile(
     r"(?:(?:must |to )?(?:starts?|runs?|begins?|do|done|comes?) )?"
@@ -34,7 +34,12 @@ _TEST = re.compile(
     r"(?:how to )?(?:test|tests|testing|verify|verification|validate|validation|check|checks)"
     r"(?: (?:it|this|by|with|using|via|running|plan|steps?|cmds?|commands?|method|instructions?))*"
 )
+_WHO = re.compile(
+    r"(?:task )?(?:owner|owned by|assignee|assigned|assigned (?:agent|member|teammate)|teammate"
+    r"|team member|responsible)"
+)
 _COULD_ORDER = re.compile(r"(?:depend\w*|block(?:s|ed|ing|ers?)?|after|needs?|requires?)(?: |$)")
+_UNREAD = "names a test, and nothing is run for it"
 _MOST_WORDS = 3  # of a key: more are a sentence with a colon
 _ASKS = re.compile(
     r"(?:then |finally |and )?(?:verify|validate|confirm|(?:test|check)(?= (?:it |this )?"
@@ -51,7 +56,7 @@ _TESTS = re.compile(
 
 def meaning(key: str) -> str:
     """The key under which it is looked for."""
-    for name, words in ((AFTER, _AFTER), (BLOCKS, _BLOCKS)):
+    for name, words in ((AFTER, _AFTER), (BLOCKS, _BLOCKS), (WHO, _WHO)):
         if words.fullmatch(key):
             return name
     return key
@@ -103,5 +108,12 @@ def unread(lines: Sequence[Line], tests: Sequence[str], found: list[Finding]) ->
         commands = [] if line.fenced else plan_tests.of_text(line.text)[0]
         lost = [each for each in commands if is_to_test(each) and each not in run]
         if lost:
-            problem = f"{quoted(line.words)} names a test, and nothing is run for it"
+            problem = f"{quoted(line.words)} {_UNREAD}"
             found.append(warning(line.number, problem, "Write `Verify:` before the command."))
+
+
+def refuse_untested(found: list[Finding]) -> None:
+    """In a plan of which nothing would be tested, a test that is not read is an error."""
+    found[:] = [
+        each._replace(severity=ERROR) if each.problem.endswith(_UNREAD) else each for each in found
+    ]

@@ -33,6 +33,7 @@ _DECISION = ("decision", "what", "description", "text", "title", "summary", "cho
 _RATIONALE = ("rationale", "reason", "why", "because", "reasoning")
 _PATH = ("path", "file", "filename", "name")
 _PURPOSE = ("purpose", "reason", "why", "description", "note")
+_IS_PATH = re.compile(r"\S*[./]\S*")
 _KNOWN = {*_PATH, *_PURPOSE, "priority", "sections"}
 _AT = ("timestamp", "at", "time", "date", "when", "occurred_at")
 _FILL = ("estimated_fill_before", "fill_before", "estimated_fill", "context_fill", "fill")
@@ -217,6 +218,9 @@ def compaction_events(value: object, updated_at: str, notes: Notes) -> Section:
     """Every compaction with its time; how many there were is counted."""
     whole = value if isinstance(value, dict) else {}
     events = value if isinstance(value, list) else whole.get("events", whole.get("history"))
+    for path, said in (((COMPACTIONS,), value), ((COMPACTIONS, "events"), events)):
+        if not (plain_values.is_none(said) or isinstance(said, (list, dict))):
+            notes.removed(path, said)
     own = {key: each for key, each in whole.items() if key not in ("count", "events", "history")}
     found = [
         _compaction(each, (COMPACTIONS, "events", at), updated_at, notes)
@@ -290,6 +294,9 @@ def _active(rest: Section, path: Path, notes: Notes) -> Section:
 def files_to_read(value: object, file: str, notes: Notes) -> list[Any]:
     """Bare paths and structured entries, in their order; a section that names none names *file*."""
     listed = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+    if isinstance(value, str) and len(several := _paths(value)) > 1:
+        notes.read((FILES,), value, several)
+        listed = several
     if isinstance(value, dict):
         listed = [{"path": path, "purpose": why} for path, why in value.items()]
     found = [_file(each, at, notes) for at, each in enumerate(listed)]
@@ -297,6 +304,12 @@ def files_to_read(value: object, file: str, notes: Notes) -> list[Any]:
     if not kept:
         notes.assumed((FILES,), f"named nothing that can be read: `{file}` was added")
     return kept or [file]
+
+
+def _paths(said: str) -> list[str]:
+    """Paths in one text, where it is nothing else: `a.md, docs/b.md`."""
+    parts = [each.strip() for each in re.split(r"[,;\n]", said) if each.strip()]
+    return parts if all(_IS_PATH.fullmatch(each) for each in parts) else []
 
 
 def _file(said: object, at: int, notes: Notes) -> Any:  # noqa: ANN401  # text or a mapping

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast.protocol import (
     plain_values,
+    resumption_called,
     resumption_mending,
     resumption_state,
     resumption_totals,
@@ -22,6 +23,7 @@ from standfast.protocol.resumption_notes import Note, Notes
 from standfast.protocol.resumption_schema import SUB_SECTIONS, V1_FIELDS, VERSION
 from standfast.protocol.resumption_state import STATE
 from standfast.protocol.resumption_triggers import Recovery
+from standfast.protocol.staleness import STALE, Staleness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,6 +36,7 @@ __all__ = ["FIRST_VERSION", "V1_FIELDS", "Around", "Migrated", "Note", "migrate"
 FIRST_VERSION = "1.0"
 OVER = ("COMPLETE", "CANCELLED")
 _FROM_DISK = "when the file was last written"
+_UNDATED = "it does not say when it was updated"
 _FIELDS = (STATE, resumption_totals.TRAJECTORY, resumption_totals.DEFECTS)  # parts by their fields
 _NOTHING: tuple[object, ...] = (None, "", 0, [], {})
 _DECISIONS = ("decisions", "key_decisions", "decisions_made")
@@ -70,6 +73,12 @@ class Migrated(NamedTuple):
         is_unsaid = any(note.path == path and note.is_unsaid for note in self.notes)
         return not is_unsaid and self.section[name][field[0]] not in _NOTHING
 
+    def age(self, judged: Staleness) -> Staleness:
+        """How old it is: what does not say so itself is not fresh because the disk wrote it now."""
+        path = (STATE, "updated_at")
+        is_told = not any(each.path == path and _FROM_DISK in each.words for each in self.notes)
+        return judged if is_told or judged.warns else Staleness(STALE, _UNDATED)
+
     @property
     def removed(self) -> tuple[Note, ...]:
         """What has no place in it."""
@@ -97,6 +106,7 @@ def migrate(value: object, around: Around) -> Migrated:
         used.add(key)
         notes.moved((key,), LOG)
         whole = {(LOG if name == key else name): each for name, each in whole.items()}
+    whole = resumption_called.by_their_names(whole, notes)
     made |= {name: _read(name, whole, state, around, notes) for name in SUB_SECTIONS[1:]}
     lacking = [name for name in SUB_SECTIONS if name not in whole]
     if lacking:
@@ -105,6 +115,7 @@ def migrate(value: object, around: Around) -> Migrated:
         _tell_filled(name, whole.get(name), part, notes)
     empty = blank(Recovery(**{name: state[name] for name in Recovery._fields}), [around.file], ())
     resumption_mending.mend(made, empty, SUB_SECTIONS[1:], notes)
+    _tell_left(made, notes)
     _drop(whole, used, notes)
     return Migrated(_in_order(whole, made, used), value, tuple(notes))
 
@@ -122,6 +133,9 @@ def _read(name: str, whole: Mapping[str, Any], state: Section, around: Around, n
     value = whole.get(name)
     if value is not None and not [*faults_in({name: value}, (name,))]:
         return value
+    if value is not None and all(map(plain_values.is_none, _each(value))):
+        notes.read((name,), value, None)
+        value = None
     gates = () if state["workflow_status"] in OVER else around.gates
     read: Mapping[str, Callable[[], Any]] = {
         entries.FILES: lambda: entries.files_to_read(value, around.file, notes),
@@ -138,14 +152,29 @@ def _read(name: str, whole: Mapping[str, Any], state: Section, around: Around, n
     return read[name]()
 
 
+def _each(value: object) -> list[object]:
+    """What says something: the entries of a list, else the thing itself."""
+    return value if isinstance(value, list) and value else [value]
+
+
 def _tell_filled(name: str, said: object, part: Any, notes: Notes) -> None:  # noqa: ANN401
     """Fields of a part that were not there: each that is not told of by itself."""
     told = {note.path for note in notes}
+    moved = {note.words for note in notes}
     is_part = isinstance(said, dict) and name in {*_FIELDS, entries.COMPACTIONS}
-    new = [key for key in part if key not in said and (name, key) not in told] \
+    new = [key for key in part if key not in said and (name, key) not in told
+           and f"is now `{name}.{key}`" not in moved] \
         if is_part and isinstance(said, dict) else []  # fmt: skip
     if new:
         notes.assumed((name,), f"now has {', '.join(f'`{key}`' for key in new)}")
+
+
+def _tell_left(made: Section, notes: Notes) -> None:
+    """Work that is over has no gates left: where a file says both, one of them is wrong."""
+    left = resumption_totals.gates_left(made)
+    if left:
+        problem = f"names {', '.join(left)}, and the work is COMPLETE: look which of them is right"
+        notes.assumed((resumption_totals.TRAJECTORY, "gates_remaining"), problem)
 
 
 def _mapping(name: str, value: object, notes: Notes) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ is unknown, and never made up.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast.protocol import plain_values
@@ -42,6 +43,8 @@ _FIRST_STATUS = ("workflow_status", *(name for name in CALLED if name != "workfl
 OPTIONAL = ("cross_session_portable", "ephemeral_references")
 _FIELDS: Schema = SECTION["properties"][STATE]["properties"]
 _EMPTY: tuple[object, ...] = (None, "", [], {})
+_ALL_PHASES = re.compile(r"\b(?:all|every)\b(?: \w{1,12}){0,2} phases?\b", re.IGNORECASE)
+_LONGEST = 20_000  # characters of prose that are looked at
 
 
 class _Source(NamedTuple):
@@ -194,15 +197,26 @@ def _status(made: Section, prose: str, around: Around) -> str:
 def _agree(made: Section, told: _Told | None, prose: str, notes: Notes) -> None:
     """Take the name from what the number was read from; say where words name another phase."""
     number = made["current_phase"]
-    words = phase_in(prose, is_over=made["workflow_status"] == COMPLETE)
-    if words is not None and number is not None and words != number:
+    said = _said_instead(made, prose)
+    if said:
         path = (STATE, "current_phase") if told is None else told.path
-        problem = f"is {number}, and the prose speaks of phase {words}: look which of them is right"
+        problem = f"is {number}, and the prose speaks of {said}: look which of them is right"
         notes.assumed(path, problem)
         if number == 0:  # often what nobody counted: unknown is nearer to the truth
             made["current_phase"] = None
             notes.read(path, number, "unknown")
     _name_phase(made, told, prose, notes)
+
+
+def _said_instead(made: Section, prose: str) -> str:
+    """What the words name instead of the phase that is told by its number."""
+    number, is_over = made["current_phase"], made["workflow_status"] == COMPLETE
+    words = phase_in(prose, is_over=is_over)
+    if number is None or words == number:
+        return ""
+    if words is not None:
+        return f"phase {words}"
+    return "all phases" if number == 0 and is_over and _ALL_PHASES.search(prose[:_LONGEST]) else ""
 
 
 def _name_phase(made: Section, told: _Told | None, prose: str, notes: Notes) -> None:
@@ -222,6 +236,8 @@ def _optional(sources: list[_Source], notes: Notes) -> Section:
             read = plain_values.flag(value)
             if read is not None and name not in found:
                 found[name] = read
+                if not source.at:
+                    notes.moved((name,), f"{STATE}.{name}")
             elif name in source.value and read is None:
                 notes.removed((*source.at, name), value)
     return found

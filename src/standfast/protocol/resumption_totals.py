@@ -26,6 +26,11 @@ _ID = ("id", "gate", "gate_id", "defect", "defect_id", "name")
 _SCORE = ("score", "final_score", "weighted_score", "composite_score", "scores", "score_history")
 _WITH_SCORE = re.compile(r"([^\s:=(][^:=(]{0,80}?) ?(?:[:=] ?|\()([\d.][^()]{0,20})\)?")
 _IN_WORDS = re.compile(r"(?<![\w.])(?:0?\.\d{1,6}|1\.0{1,6}|\d{1,3}(?:\.\d{1,4})? ?%)(?![\w.])")
+_ITERATION = re.compile(  # `QG-2 (iteration 2)`
+    r"(\S{1,80}?)[\s,:(-]{1,3}(?:iteration|iter|attempt|round|try)[\s#:]{0,2}([1-9]\d{0,3})"
+    r"(?: of \d{1,4})?\)?",
+    re.IGNORECASE | re.ASCII,
+)
 _ITERATIONS = ("iterations", "iterations_used", "iteration_count", "iteration")
 _WORDS = ("description", "summary", "title", "issue", "text")
 
@@ -56,6 +61,13 @@ def quality_trajectory(value: Mapping[str, Any], gates: tuple[str, ...], notes: 
     used = _count(TRAJECTORY, "total_iterations_used", value, notes)
     found["total_iterations_used"] = _iterations(value, history) if used is None else used
     return found
+
+
+def gates_left(section: Section) -> list[str]:
+    """Gates that are to come in work that is over."""
+    is_complete = section["recovery_state"]["workflow_status"] == "COMPLETE"
+    remaining: list[str] = section[TRAJECTORY]["gates_remaining"]
+    return remaining if is_complete else []
 
 
 def _iterations(value: Mapping[str, Any], history: dict[str, list[float]]) -> int:
@@ -186,6 +198,10 @@ def _current(value: Mapping[str, Any], notes: Notes) -> Section:
         gate = None
     said = value.get("current_gate_iteration")
     iteration = plain_values.number(said) or None
+    both = _ITERATION.fullmatch(gate) if isinstance(gate, str) and said is None else None
+    if both is not None:
+        notes.read((TRAJECTORY, "current_gate"), gate, f"{both[1]}; iteration {both[2]}")
+        return {"current_gate": both[1], "current_gate_iteration": int(both[2])}
     if gate in (None, "") or iteration != said:
         iteration = None if gate in (None, "") else iteration
         if said != iteration:
@@ -233,8 +249,8 @@ def _patterns(value: object, notes: Notes) -> list[Section]:
     if value is None or is_right(DEFECTS, field, value):
         return value if isinstance(value, list) else []
     found = []
-    pairs = value.items() if isinstance(value, dict) else enumerate(
-        value if isinstance(value, list) else [value])  # fmt: skip
+    pairs = [*value.items()] if isinstance(value, dict) else [*enumerate(
+        value if isinstance(value, list) else [value])]  # fmt: skip
     for key, each in pairs:
         said = {**each} if isinstance(each, dict) else {"pattern": spoken(each)}
         pattern = spoken(plain_values.named(said, "pattern", "name", *_WORDS, "id"))
@@ -248,7 +264,12 @@ def _patterns(value: object, notes: Notes) -> list[Section]:
             entry["resolution"] = spoken(resolution)
         if pattern:
             found.append(entry)
-    notes.read((DEFECTS, field), value, [each["pattern"] for each in found])
+    if [{"gates_affected": [], **each} for each in found] == [
+        {"gates_affected": [], **each} if isinstance(each, dict) else each for _, each in pairs
+    ]:
+        notes.assumed((DEFECTS, field), "each now has `gates_affected`")
+    else:
+        notes.read((DEFECTS, field), value, [each["pattern"] for each in found])
     return found
 
 

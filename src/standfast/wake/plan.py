@@ -91,6 +91,11 @@ class Plan:
         other = "" if self.words_of is None else f" (its words speak of phase {self.words_of})"
         return f"{number}{other}"
 
+    @property
+    def is_live(self) -> bool:
+        """Whether it leads anybody."""
+        return self.status in {"ACTIVE", "PAUSED"}
+
     def is_ours(self, field: str) -> bool:
         """Whether somebody here wrote a field of the section."""
         return field not in self.foreign

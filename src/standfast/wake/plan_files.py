@@ -17,51 +17,82 @@ from standfast.protocol.authorship import REPOSITORY
 from standfast.protocol.resumption import Resumption
 from standfast.protocol.resumption_labels import DECISIONS, label
 from standfast.protocol.resumption_prose import other_phase
-from standfast.protocol.staleness import SECOND_US, judge, seconds
+from standfast.protocol.staleness import FRESH, SECOND_US, judge, seconds
 from standfast.wake import plans
 
 if TYPE_CHECKING:
     from standfast.journal.store import Journal
-    from standfast.protocol.resumption_schema import Section
+    from standfast.protocol.resumption_migration import Migrated
     from standfast.wake.facts import Ask, Facts
+    from standfast.wake.plan import Plan
 
 
 def add(
     found: Facts, ask: Ask, journal: Journal, root: str, file: str, *, now: int, most: int
 ) -> None:
     """Add the plan of a file that no document is known of; what cannot be read is left out."""
-    try:
-        if resumption.find(ask, file) is not None:
-            return
-        seen = resumption_files.look(root, file)
-        if not seen.has_section:
-            return
-        section = seen.readable.section
-        whose = resumption_files.whose_as_read(journal, seen, root)
-    except (StandfastError, OSError):
-        return  # whoever asks for the section is told what is wrong with it
-    theirs = frozenset(label(path) for path, by in whose.items() if by.actor == REPOSITORY)
-    document = Document(file, root, Resumption(section), foreign=theirs)
+    read = _seen(journal, root, file) if resumption.find(ask, file) is None else None
+    if read is None:
+        return
+    document, kind, moved = read
     for plan in plans.gather(journalled(document), root, None, now, most=most):
         began = freshness.session_start(ask, found.session)
-        age = judge(plan.updated_at, now_us=now, session_started_us=began)
+        age = moved.age(judge(plan.updated_at, now_us=now, session_started_us=began))
         plan.level, plan.reason = age.level, age.reason
-        plan.words_of = other_phase(section["recovery_state"])
-        plan.untaken = "" if seen.is_valid else seen.kind
-        plan.all_plans = len(found.plans) + 1
-        found.plans.append(plan)
-        said = seconds(plan.updated_at)  # of a decision alone no file tells the time
-        at = found.upto if said is None else said * SECOND_US
-        _add_decisions(found, file, section[DECISIONS], theirs, at=at, most=most)
+        _add(found, plan, document, kind)
+        _add_decisions(found, plan, document, most)
 
 
-def _add_decisions(
-    found: Facts, file: str, log: list[Section], theirs: frozenset[str], *, at: int, most: int
+def add_over(
+    found: Facts, ask: Ask, journal: Journal, root: str, file: str, *, now: int, most: int
 ) -> None:
+    """Add the plan of a file that leads nobody any more: that it is over is worth knowing too.
+
+    It is as the journal has it, where it has it: a copy in another worktree may be from before.
+    """
+    known = resumption.find(ask, file)
+    read = _seen(journal, root, file) if known is None else None
+    document, kind = (known, "") if read is None else read[:2]
+    if document is None:
+        return
+    for plan in plans.gather(
+        journalled(document), root, None, now, most=most, everywhere=True, over=True
+    ):
+        plan.level = FRESH  # it is not to be brought up to date
+        _add(found, plan, document, kind)
+        if known is None:
+            _add_decisions(found, plan, document, most)
+
+
+def _seen(journal: Journal, root: str, file: str) -> tuple[Document, str, Migrated] | None:
+    """What a file's section says, what it is instead of v2.0, and how it was read."""
+    try:
+        seen = resumption_files.look(root, file)
+        if not seen.has_section:
+            return None
+        moved = seen.readable
+        whose = resumption_files.whose_as_read(journal, seen, root)
+    except (StandfastError, OSError):
+        return None  # whoever asks for the section is told what is wrong with it
+    theirs = frozenset(label(path) for path, by in whose.items() if by.actor == REPOSITORY)
+    document = Document(file, root, Resumption(moved.section), foreign=theirs)
+    return document, "" if seen.is_valid else seen.kind, moved
+
+
+def _add(found: Facts, plan: Plan, document: Document, kind: str) -> None:
+    plan.words_of = other_phase(document.section["recovery_state"])
+    plan.untaken = kind
+    plan.all_plans = len(found.plans) + 1
+    found.plans.append(plan)
+
+
+def _add_decisions(found: Facts, plan: Plan, document: Document, most: int) -> None:
     """Beside the journal's own, whose ids may be the same: these are named with their file."""
-    for each in log[::-1]:
+    file, said = document.file, seconds(plan.updated_at)  # of a decision alone no file tells it
+    at = found.upto if said is None else said * SECOND_US
+    for each in document.section[DECISIONS][::-1]:
         row = (f"{file} {each['id']}", each["decision"], "user", at, file)
-        if f"{DECISIONS}.{each['id']}" in theirs:
+        if f"{DECISIONS}.{each['id']}" in document.foreign:
             found.foreign = [*found.foreign, row][:most]
             found.all_foreign += 1
         else:

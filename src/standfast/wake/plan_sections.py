@@ -48,7 +48,8 @@ def steps(facts: Facts, voice: Voice) -> Lines:
             words = voice.quote(plan.own_step, longest(facts, voice))
             lines.append((rank, f"NEXT, as {whose} has it: {words}"))
         if plan.activity.strip() and plan.is_ours("recovery_state.current_activity"):
-            words = f"- {_of(facts, plan, voice)}at work on {voice.quote(plan.activity)}"
+            was = "" if plan.is_live else "was "
+            words = f"- {_of(facts, plan, voice)}{was}at work on {voice.quote(plan.activity)}"
             lines.append((2 * place + 1, words))
     return lines
 

@@ -21,7 +21,7 @@ _HISTORY = "'$.section.quality_trajectory.score_history'"
 
 _LIVE = f"""
     FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'
-      AND {_STATE}workflow_status' IN ('ACTIVE', 'PAUSED')"""
+      AND (?4 OR {_STATE}workflow_status' IN ('ACTIVE', 'PAUSED'))"""
 
 # Asked first: the other question takes SQLite longer to understand than to answer.
 _ANY = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
@@ -152,10 +152,12 @@ def gather(
     most: int,
     documents: int = MOST,
     everywhere: bool = False,
+    over: bool = False,
 ) -> list[Plan]:
     """The live sections that concern *root*, the active ones first.
 
-    With *everywhere* also those that do not; to them it is nothing when this session began.
+    With *everywhere* also those that do not; to them it is nothing when this session began. With
+    *over* those too that lead nobody any more.
     """
     if not ask(_ANY, ()):
         return []
@@ -164,7 +166,7 @@ def gather(
     concerning = concerned.listed(ask, root)
     if not (concerning or everywhere):
         return []
-    rows = ask(_PLANS, ("" if everywhere else concerning, _LONGEST, documents))
+    rows = ask(_PLANS, ("" if everywhere else concerning, _LONGEST, documents, int(over)))
     began = freshness.session_start(ask, session) if rows else None
     found = []
     for row in rows:

@@ -68,7 +68,7 @@ def look(context: Context, given: str | None) -> Seen:
         )
         moved = found.readable
         read = None if found.is_valid else (found.kind, moved.notes)
-        age = _by_file(context, found, moved.section)
+        age = moved.age(_by_file(context, found, moved.section))
         return Seen(file, moved.section, age, foreign=foreign, read=read)
     waiting = documents_seen.of_document(context.journal, document)
     seen = _merged(context, document, waiting)

@@ -10,6 +10,7 @@ from standfast.protocol.plain_values import spoken
 from standfast.protocol.quality_gates import PASS, REJECTED, verdict_of
 from standfast.protocol.resumption_prose import other_phase
 from standfast.protocol.resumption_schema import SECTION, SUB_SECTIONS
+from standfast.protocol.resumption_totals import gates_left
 from standfast.protocol.text import one_line, printable
 from standfast.surfaces.cli.bars import curve
 
@@ -23,7 +24,7 @@ _STYLES = {staleness.FRESH: "good", staleness.STALE: "strong", staleness.CRITICA
 _BANDS = {PASS: "good", REJECTED: "bad"}
 _NAME = 40
 _KNOWN = {*SUB_SECTIONS, "version", "schema_version"}
-_STATE = SECTION["properties"]["recovery_state"]["properties"]
+_PARTS = ("recovery_state", "quality_trajectory", "defect_summary", "compaction_events")
 _OWN, _MOST_OWN = 160, 8  # characters of a key of the project's own, and how many of them
 _SOURCE = "from the repository"
 _UNTAKEN = "not yet taken"
@@ -112,9 +113,11 @@ def _state(screen: Screen, state: dict[str, Any], seen: Seen) -> str:
     name = said("current_phase_name")
     hint = "" if other is None else f"(its words speak of phase {other})"
     phase = " ".join(filter(None, ("unknown" if number is None else str(number), name, hint)))
+    left = ", ".join(one_line(gate, _NAME) for gate in gates_left(seen.section)[:_MOST_OWN])
+    status = state["workflow_status"] + (f" (but gates are to come: {left})" if left else "")
     return screen.table(
         [
-            ("PHASE", f"{phase}, {state['workflow_status']}"),
+            ("PHASE", f"{phase}, {status}"),
             ("NOW", said("current_activity") or "not recorded"),
             ("NEXT", said("next_step") or "not recorded"),
             ("UPDATED", f"{_minute(state['updated_at'])}, {filled}, checkpoint {checkpoint}"),
@@ -211,8 +214,8 @@ def _defects(screen: Screen, summary: dict[str, Any]) -> str:
 
 def _pattern(entry: dict[str, Any]) -> str:
     gates = ", ".join(entry["gates_affected"])
-    resolution = entry.get("resolution")
-    return f"{entry['pattern']} ({gates}): {resolution or 'not resolved'}"
+    resolution = entry.get("resolution") or "not resolved"
+    return f"{entry['pattern']}{f' ({gates})' if gates else ''}: {resolution}"
 
 
 def _decisions(screen: Screen, entries: list[dict[str, Any]], seen: Seen) -> str:
@@ -246,9 +249,9 @@ def _agents(screen: Screen, summaries: dict[str, str], seen: Seen) -> str:
 
 def _own(screen: Screen, section: dict[str, Any]) -> str:
     """Keys of the project's own: what it warns of first."""
-    state = section["recovery_state"]
     beside = {key: each for key, each in section.items() if key not in _KNOWN}
-    within = {f"recovery_state.{key}": each for key, each in state.items() if key not in _STATE}
+    within = {f"{name}.{key}": each for name in _PARTS for key, each in section[name].items()
+              if key not in SECTION["properties"][name]["properties"]}  # fmt: skip
     said = {key: spoken(each) for key, each in {**beside, **within}.items()}
     named = sorted((str(key) for key, words in said.items() if words), key=_is_no_warning)
     told = {str(key): words for key, words in said.items()}

@@ -32,6 +32,8 @@ def show(context: Context, run_id: str) -> int:
         return 0
     if is_taken:
         state = f"taken on by {f'process {taken_by[0]}' if taken_by else 'a process'}"
+    elif word.state == runs.FORGOTTEN:
+        state += ", and forgotten"
     print(f"{run_id}: {state}, into {run.base}" + (f", from {run.file}" if run.file else ""))
     print(context.screen.table([HEAD, *(row.cells() for row in found)], ("dim", "strong")))
     return 0

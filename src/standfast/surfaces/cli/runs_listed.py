@@ -81,7 +81,7 @@ def _moved(context: Context, word: Word, names: Sequence[str]) -> bool:
 def stands(context: Context, run: Run, lanes: Mapping[Name, Lane]) -> str:
     """How a run that nobody takes on stands: as it ended, or nobody saw its end."""
     word, found = told.word(context.journal, run.run_id), outcome(lanes)
-    if word.state == told.STOPPED:
+    if word.stood == told.STOPPED:
         return Outcome.STOPPED
     return found if found in _BAD or "outcome" in word.facts else CUT_OFF.lower()
 

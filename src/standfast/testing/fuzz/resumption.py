@@ -47,6 +47,16 @@ resumption:
   compaction_events: [{at: 2026-01-02 10:00, reason: manual}, soon]
   1: own
 """
+_IN_ONE_LINE = b"""\
+resumption:
+  current_state: All phases are done
+  current_phase: 0
+  files_to_read: a.md, docs/b.md
+  quality_trajectory: {passed: [A], scores: {A: 0.95}, current_gate: QG-2 (iteration 3)}
+  defect_summary: {found: 3, resolved: [D-1], open: D-2, patterns: late}
+  decision_log: none yet
+  compaction_events: two of them
+"""
 _STATE = Recovery(None, 1, "build", "ACTIVE", "idle", "go on", None, _TIME)
 _EMPTY = begin(_STATE, ["PLAN.md"], ["qg-1"])
 
@@ -173,6 +183,7 @@ TARGETS = (
             b"resumption:\n  files_to_read: [PLAN.md, {path: x}]\n  ephemeral_references: x\n",
             b"resumption: {recovery_state: {updated_at: 2026-01-02T03:04:05Z}, odd: 1}\n",
             _NEAR,
+            _IN_ONE_LINE,
         ),
     ),
     Target(

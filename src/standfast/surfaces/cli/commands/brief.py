@@ -63,7 +63,10 @@ def _add_file(context: Context, ask: Ask, found: Facts, most: int) -> None:
         from standfast.wake import plan_files
 
         now = clock.now_us()
-        plan_files.add(found, ask, context.journal, context.place.root, file, now=now, most=most)
+        where = (ask, context.journal, context.place.root, file)
+        plan_files.add(found, *where, now=now, most=most)
+        if not (found.session or found.plans):
+            plan_files.add_over(found, *where, now=now, most=most)
 
 
 def _session(context: Context, named: str | None) -> sessions.Session | None:

@@ -60,8 +60,11 @@ def _forget_run(context: Context, run: Run) -> int:
         if any(each.state != orphans.IN_DOUBT for each in left):
             raise RunBusy(f"a command of {run_id} still runs, which nobody would hear of any more")
         with context.journal.writing() as tx:
-            was = runs.word(context.journal, run_id).state == runs.FORGOTTEN
+            word = runs.word(context.journal, run_id)
+            was = word.state == runs.FORGOTTEN
             if not was:
-                runs.tell(tx, run_id, runs.FORGOTTEN, Author(context.who))
+                facts = runs.as_it_stood(context.journal, run, word)
+                facts["before"] = word.state
+                runs.tell(tx, run_id, runs.FORGOTTEN, Author(context.who), **facts)
     stays = "Its branches, worktrees and records stay."
     return _tell(context, run_id, f"run {run_id}", stays, was=was)

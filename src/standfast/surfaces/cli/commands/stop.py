@@ -43,9 +43,11 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     found = run_resuming.find(context, ids.run_id(arguments.run))
     context.may_write()
     with context.journal.writing() as tx:
-        state = runs.word(context.journal, found.run_id).state
+        word = runs.word(context.journal, found.run_id)
+        state = word.state
         if state not in (*_OVER, runs.STOPPED):
-            runs.tell(tx, found.run_id, runs.STOPPED, Author(context.who))
+            facts = runs.as_it_stood(context.journal, found, word)
+            runs.tell(tx, found.run_id, runs.STOPPED, Author(context.who), **facts)
     if state in _OVER:
         words = f"{found.run_id} is {state}: there is nothing to stop."
         print(json_line({"stopped": None, "state": state}) if context.json else words)
