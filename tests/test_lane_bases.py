@@ -102,6 +102,18 @@ git update-ref refs/heads/main {first}; fi""")
     assert "main was rewritten" in done.stdout
 
 
+def test_merge_that_a_person_took_back_is_not_asked_of_the_next_run(tmp_path: Path) -> None:
+    team = night(tmp_path)
+    first = team.git("rev-parse", "main")
+    assert team.call("run", team.plan("run: one\nlanes: {a: Do a.}\n")).returncode == 0
+    team.git("reset", "-q", "--hard", first)
+
+    done = team.call("run", team.plan("run: two\nlanes: {b: Do b., c: {task: Do c., after: b}}\n"))
+
+    assert done.returncode == 0, done.stdout
+    assert len(team.merged()) == 2
+
+
 # Settings.
 
 
