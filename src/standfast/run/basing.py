@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from standfast.errors import StandfastError
 from standfast.git import moves, replay
+from standfast.git.snapshot import tree_of
 from standfast.journal import lane_steps as told
 from standfast.protocol import checkpoints as cp
 from standfast.protocol.lane_steps import BASE, OK, REBASE
@@ -122,8 +123,16 @@ def _own_in(work: Work, lane: Standing, base: str, well: Collection[str]) -> str
 def _all_in(work: Work, base: str, well: Collection[str]) -> str | None:
     """The last commit of a lane, if the base has all that it changed."""
     tip = str(work.tree.head())
-    is_all = not _is_in(work, tip, well) and replay.holds(work.git, base, tip)
-    return tip if is_all else None
+    if _is_in(work, tip, well) or not replay.holds(work.git, base, tip):
+        return None
+    return None if _is_undone(work, tip, {base, *well}) else tip
+
+
+def _is_undone(work: Work, tip: str, well: Collection[str]) -> bool:
+    """Whether a lane is as what it began with, or was put on top of: any base has all of that."""
+    tree = tree_of(work.git, tip)
+    there = (each for each in well if work.git.resolve(each))
+    return any(tree_of(work.git, each) == tree and _holds(work, tip, each) for each in there)
 
 
 def _is_in(work: Work, tip: str, well: Collection[str]) -> bool:
