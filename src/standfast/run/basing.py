@@ -95,9 +95,11 @@ def early(work: Work, lane: Standing, *, is_green: bool) -> str | None:
 
     Once they are green, the same changes may be there in another commit: somebody squashed them.
     """
-    base, first = work.git.resolve(f"refs/heads/{work.spec.base}"), _first(lane)
-    if base is None or not first or base == first:
+    first = _first(lane)
+    if _now(work) in {first, ""} or not first:
         return None
+    bases = known(work)  # before the base is looked at: others land meanwhile
+    base = _now(work)
     well = {first, *told.moved_to(work.journal, work.spec)}
     found = _own_in(work, lane, base, well)
     if found is None and base not in well and not is_green:
@@ -107,8 +109,13 @@ def early(work: Work, lane: Standing, *, is_green: bool) -> str | None:
             f"{printable(work.spec.base)} holds {found[:12]} of this lane, whose tests have not"
             " passed: it was not merged by Standfast"
         )
-    gone = rewritten(work, base, known(work))
+    gone = rewritten(work, base, bases)
     return moved(work, lane, base) if gone is None else rewritten_said(work, base, gone)
+
+
+def _now(work: Work) -> str:
+    """Where the base branch is; empty where there is none."""
+    return work.git.resolve(f"refs/heads/{work.spec.base}") or ""
 
 
 def _own_in(work: Work, lane: Standing, base: str, well: Collection[str]) -> str | None:
