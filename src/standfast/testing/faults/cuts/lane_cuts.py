@@ -94,7 +94,8 @@ class Bench:
         self._plant = plant
         self._scenes = scenes
         self._until_found = until_found
-        self._first = int(seed.rpartition("/")[2]) * 2  # who begins elsewhere sees more, sooner
+        half = len(scenes) // 2
+        self._first = int(seed.rpartition("/")[2]) * half  # who begins elsewhere sees more, sooner
         self._played: dict[tuple[object, ...], Played] = {}
 
     def run(self, rounds: int, telling: int) -> None:
