@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 from effect_desk import until
 from run_worlds import Night, night
 from standfast import process
+from standfast.git import pushing
 from standfast.journal import lane_steps
 from standfast.journal.author import Author
 from standfast.protocol import lane_spec, trusting
@@ -229,7 +231,12 @@ def test_worktree_elsewhere_is_refused_whoever_trusts_it(sender: Night, tmp_path
 HOOK = "#!/bin/sh\necho hook >> {canary}\n"
 
 
-@pytest.mark.parametrize("address", ["./vendor.git", "file://{repo}/vendor.git", "x:y", "{top}/l"])
+INSIDE = ["./vendor.git", "file://{repo}/vendor.git", "x:y", "{top}/l",
+          "ssh://localhost{repo}/vendor.git", "ann@localhost:{repo}/vendor", "[::1]:{top}/l",
+          "ssh://ann@127.0.0.1:2222{top}/l", "localhost:{home}/l"]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", INSIDE)
 def test_push_runs_no_hook_that_came_with_the_repository(
     world: Path, tmp_path: Path, address: str
 ) -> None:
@@ -241,7 +248,8 @@ def test_push_runs_no_hook_that_came_with_the_repository(
     )
     (vendor / "hooks" / "pre-receive").chmod(0o755)
     (made.top / "l").symlink_to(vendor)
-    made.git("remote", "add", "origin", address.format(repo=made.repo, top=made.top))
+    home = os.path.relpath(made.top, os.environ["HOME"])
+    made.git("remote", "add", "origin", address.format(repo=made.repo, top=made.top, home=home))
     made.git("config", "url.vendor.git.insteadOf", "x:y")
     plan = made.plan("run: night\nmerge: pr\nlanes: {one: x}\n", trusted=False)
 
@@ -250,6 +258,34 @@ def test_push_runs_no_hook_that_came_with_the_repository(
     assert (done.returncode, "SF536" in done.stderr) == (107, True), done.stderr
     assert "inside this repository" in done.stderr
     assert ran(made) == ""
+
+
+HERE = ["ssh://ann@127.0.0.1:2222/~/x", "ann@LOCALHOST:x", "[::1]:x", "ssh://[::1]:22/x",
+        "[localhost:22]:x", f"{socket.gethostname()}:x", "git+ssh://127.1/x"]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", HERE)
+def test_log_in_to_this_machine_is_trusted_by_its_name(
+    world: Path, tmp_path: Path, address: str
+) -> None:
+    """A repository may name itself by ssh: its hooks would be run by the user all the same."""
+    made = night(tmp_path / "receiver")
+    made.git("remote", "add", "origin", address)
+    plan = made.plan("run: night\nmerge: pr\nlanes: {one: x}\n", trusted=False)
+
+    done = made.call("run", plan)
+
+    assert (done.returncode, "SF536" in done.stderr) == (107, True), done.stderr
+    assert "on this machine, where hooks are run" in done.stderr
+    assert "--trust " in done.stderr
+
+
+@pytest.mark.parametrize(
+    "address", ["git@host.example:a/b", "ssh://git@host.example/localhost:x", "https://localhost/x",
+                "localhost.example:x", "ssh://localhost@host.example/x"],
+)  # fmt: skip
+def test_log_in_to_another_machine_is_not_asked_about(address: str) -> None:
+    assert not pushing.runs_hooks_here(address)
 
 
 @pytest.mark.parametrize("gap", ["\f", "\v", "\x1c", "\x85", "\u2028", "\r"])

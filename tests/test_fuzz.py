@@ -50,6 +50,8 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "run/notifying.py:Notifier._tell",
         "effects/folder.py:Folder.read_order",
         "effects/folder.py:Folder.is_of_another_boot",
+        "filesystems.py:mounted",
+        "filesystems.py:was_mounted_again",
         "effects/folder.py:Order.read",
         "effects/launched.py:every",
         "effects/orphans.py:_agent",

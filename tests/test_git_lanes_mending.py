@@ -31,8 +31,14 @@ def put_back(repo: Repo) -> list[str]:
 
 
 @pytest.mark.req("REL-10")
-@pytest.mark.parametrize("torn", [b"", bytes(3), bytes(len(LONG)), LONG[:4096], LONG[:12288]])
-def test_file_that_is_empty_or_zeros_or_ends_with_a_page_is_torn(made: Repo, torn: bytes) -> None:
+@pytest.mark.parametrize("torn", [b"", bytes(3), bytes(len(LONG)), LONG[:4096], LONG[:12288],
+                                  LONG[:4096] + bytes(len(LONG) - 4096),  # not yet written there
+                                  LONG[:4096] + bytes(4096) + LONG[8192:],
+                                  bytes(4096) + LONG[4096:8192],
+                                  LONG[:12288] + bytes(len(LONG) - 12288)])  # fmt: skip
+def test_file_that_is_empty_or_zeros_or_ends_with_a_page_or_has_gaps_is_torn(
+    made: Repo, torn: bytes
+) -> None:
     (made.lane / "long").write_bytes(torn)
     staged = made.git("ls-files", "--stage", cwd=made.lane)
 
@@ -43,7 +49,10 @@ def test_file_that_is_empty_or_zeros_or_ends_with_a_page_is_torn(made: Repo, tor
 
 
 @pytest.mark.req("REL-10")
-@pytest.mark.parametrize("written", [LONG[:4095], LONG[1:4097], LONG + bytes(4096), b"x"])
+@pytest.mark.parametrize("written", [LONG[:4095], LONG[1:4097], LONG + bytes(4096), b"x",
+                                     LONG[:4000] + bytes(4192) + LONG[8192:],  # no whole page
+                                     LONG[:4096] + bytes(4096) + b"x" + LONG[8193:],
+                                     LONG[:4096] + bytes(5000)])  # fmt: skip
 def test_file_that_somebody_wrote_is_not(made: Repo, written: bytes) -> None:
     (made.lane / "long").write_bytes(written)
     (made.lane / "a").unlink()

@@ -1,5 +1,8 @@
 """What an agent does to the base branch, and to settings that all worktrees share."""
 
+import os
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -100,6 +103,58 @@ git update-ref refs/heads/main {first}; fi""")
 
     assert done.returncode == 115, done.stdout
     assert "main was rewritten" in done.stdout
+
+
+SLOW_GIT = """\
+#!/bin/sh
+case "$*" in *rev-parse*refs/heads/main*)
+ if rm {top}/armed 2>/dev/null; then
+  {git} "$@"; status=$?
+  env -i {env} {lane} > {top}/other 2>&1 < /dev/null || touch {top}/failed
+  exit $status
+ fi;;
+esac
+exec {git} "$@"
+"""
+
+
+@pytest.mark.req("RUN-04")
+def test_lane_that_lands_while_another_looks_at_the_base_has_not_rewritten_it(
+    lane: Lane, tmp_path: Path
+) -> None:
+    """The base is looked at, and before the journal is, another lane lands."""
+    git = shutil.which("git")
+    assert git is not None
+    other = lane.argv("run", "--run-id", "r2", *LANE[2:4], "--lane", "SL-2", "--base", "main",
+                      "--runner", "touch other", "--task", lane.task("other"))  # fmt: skip
+    env = " ".join(shlex.quote(f"{name}={value}") for name, value in os.environ.items())
+    fake = tmp_path / "bin" / "git"
+    fake.parent.mkdir()
+    script = SLOW_GIT.format(top=tmp_path, git=git, env=env, lane=shlex.join(other))
+    fake.write_text(script, encoding="utf-8")
+    fake.chmod(0o755)
+    moves = f"touch {tmp_path}/armed"
+    path = f"{fake.parent}{os.pathsep}{os.environ['PATH']}"
+
+    done = lane.run(f"{_others(lane)}; {WRITES}", "--base", "main", "--test", moves, PATH=path)
+
+    assert not (tmp_path / "failed").exists(), (tmp_path / "other").read_text("utf-8")
+    assert (tmp_path / "other").exists()
+    assert done.returncode == 0, done.stderr
+    assert lane.show("main", "made.txt") == "one"
+    assert lane.show("main", "other") == ""
+
+
+def test_merge_that_a_person_took_back_is_not_asked_of_the_next_run(tmp_path: Path) -> None:
+    team = night(tmp_path)
+    first = team.git("rev-parse", "main")
+    assert team.call("run", team.plan("run: one\nlanes: {a: Do a.}\n")).returncode == 0
+    team.git("reset", "-q", "--hard", first)
+
+    done = team.call("run", team.plan("run: two\nlanes: {b: Do b., c: {task: Do c., after: b}}\n"))
+
+    assert done.returncode == 0, done.stdout
+    assert len(team.merged()) == 2
 
 
 # Settings.

@@ -196,6 +196,17 @@ def test_lane_that_is_red_on_the_base_has_failed_and_is_tried_again_when_asked(
     assert lane.show("main", "made.txt") == "one"
 
 
+@pytest.mark.parametrize("test", ["test ! -e b -o ! -e made.txt", "test ! -e made.txt"])
+def test_agent_may_take_all_of_it_back_on_a_base_that_moved(lane: Lane, test: str) -> None:
+    """Its tests are red on the base, or by themselves, and it finds that nothing is to be done."""
+    does = f"if git cat-file -e main:b; then git rm -q made.txt; else {WRITES}; {moves(lane)}; fi"
+
+    done = lane.run(does, "--test", test, "--retries", "1")
+
+    assert done.returncode == 0, done.stderr
+    assert lane.git("ls-tree", "--name-only", "main").split() == [".gitignore", "a.txt", "b"]
+
+
 @pytest.mark.req("RUN-17")
 def test_base_that_others_move_three_times_running_needs_a_person(
     lane: Lane, tmp_path: Path

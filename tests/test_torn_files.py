@@ -1,13 +1,16 @@
 """After a power cut inside an agent: torn files are kept, put back and told of; work is left."""
 
 import json
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import lane_runs
 from lane_runs import LANE, Lane
+from standfast import filesystems
 
 LONG = "".join(f"line {number}\n" for number in range(2_000))
 # The first run leaves what a cut may leave, and never ends; the next keeps what it was told.
@@ -84,6 +87,48 @@ def test_nothing_is_put_back_in_the_same_boot(lane: Lane, tmp_path: Path) -> Non
     assert lane.show("main", "a.txt") == ""
     assert "power failed" not in (tmp_path / "told").read_text(encoding="utf-8")
     assert lane.git("for-each-ref", "refs/standfast/backup") == ""
+
+
+WITHIN = """\
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+import test_torn_files
+test_torn_files.cut_and_mounted_again(Path({top!r}))
+"""
+
+
+def cut_and_mounted_again(top: Path) -> None:
+    """In a namespace of its own: the disk goes in the middle of the agent, and comes again."""
+    lane = Lane(repo=top / "repo", home=top / "tasks")
+    mount(lane.repo)
+    cut(lane, top, another_boot=False)
+    subprocess.run(["umount", "-l", lane.repo], check=True)
+    mount(lane.repo)
+    resumed(lane)
+
+
+def mount(folder: Path) -> None:
+    subprocess.run(["mount", "--bind", folder, folder], check=True)
+
+
+@pytest.mark.req("REL-10")
+def test_torn_files_are_put_back_where_a_disk_was_mounted_again_in_the_same_boot(
+    lane: Lane, tmp_path: Path
+) -> None:
+    apart = ["unshare", "-Urm"] if shutil.which("unshare") else ["false"]
+    tried = subprocess.run([*apart, "true"], capture_output=True, check=False)
+    if tried.returncode != 0 or not filesystems.mounted(str(tmp_path)):
+        pytest.skip("no namespace of mounts, or a kernel that does not tell them apart")
+    script = WITHIN.format(tests=str(Path(__file__).parent), top=str(tmp_path))
+
+    done = subprocess.run([*apart, sys.executable, "-c", script], capture_output=True,
+                          encoding="utf-8", check=False)  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert lane.show("main", "a.txt") == "a"
+    assert lane.show("main", "b.txt") == "changed", "what the agent wrote stays"
+    assert "- a.txt\n" in (tmp_path / "told").read_text(encoding="utf-8")
 
 
 @pytest.mark.req("REL-10")

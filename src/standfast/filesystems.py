@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 TYPE_CHECKING = False  # hooks cannot afford to import typing for its constant
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ REMOTE = frozenset(
 # One call for all of it is cheaper there than one for each file, by measurement, however many there
 # are and whatever others have written (docs/adr/0023); elsewhere files are synced one by one.
 _SYNCED_WHOLE = frozenset({"ext4", "xfs", "btrfs", "overlay"})
+# statx(2): the number of a mount that no other ever gets, and where the answer has it.
+_UNIQUE, _NUMBER_AT, _STATX_SIZE, _FROM_HERE = 0x4000, 144, 256, -100
 _TELLS_ERRORS = (5, 8)  # before that Linux, such a call said nothing of what could not be written
 
 
@@ -61,6 +64,33 @@ def mount_of(path: str) -> tuple[int, str]:
     finally:
         os.close(fd)
     return device, said.partition("\n")[0].strip()
+
+
+def mounted(path: str) -> str:
+    """Which mounting it is that holds *path*: another word once it was mounted again.
+
+    A kernel before 6.8 gives the numbers of mounts to others later: then nothing is said. It is
+    said for one namespace of mounts only: another one has other numbers for the same mounting.
+    """
+    import ctypes  # hooks could not afford it
+
+    found = ctypes.create_string_buffer(_STATX_SIZE)
+    try:
+        space = os.readlink("/proc/self/ns/mnt")
+        statx = ctypes.CDLL(None).statx
+    except (OSError, AttributeError):  # another system than Linux
+        return ""
+    if statx(_FROM_HERE, os.fsencode(path), 0, _UNIQUE, found) != 0:
+        return ""
+    mask = int.from_bytes(found.raw[:4], sys.byteorder)
+    number = int.from_bytes(found.raw[_NUMBER_AT : _NUMBER_AT + 8], sys.byteorder)
+    return f"{space}/{number}" if mask & _UNIQUE else ""
+
+
+def was_mounted_again(then: str, now: str) -> bool:
+    """Whether these two words of `mounted` speak of two mountings; False where nobody can say."""
+    before, after = then.rpartition("/"), now.rpartition("/")
+    return bool(then) and before[0] == after[0] and before[2] != after[2]
 
 
 def kind_of(path: str, mounts: str | None = None) -> str:

@@ -15,7 +15,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from standfast import disk, process
+from standfast import disk, filesystems, process
 from standfast.errors import StandfastError
 from standfast.journal import at_work, locks
 from standfast.journal.at_work import name_of
@@ -54,6 +54,7 @@ class Order(NamedTuple):
     git: tuple[str, str] | tuple[()] = ()  # its worktree's git directory, and the common one
     reader: str = ""  # the client whose words it says; "" is none
     session: str = ""  # of one that says nothing of its own
+    mount: str = ""  # of its folder, as filesystems.mounted tells it
 
     def whole(self) -> bytes:
         """All of it, for a supervisor; never for a disk."""
@@ -144,6 +145,14 @@ class Folder:
         me = process.identify()
         now = NOT_KNOWN if me is None else me.boot
         return NOT_KNOWN not in {began, now} and began != now
+
+    def is_of_another_mount(self) -> bool:
+        """Whether its folder was mounted again since, with no boot between."""
+        try:
+            order = self.read_order()
+            return filesystems.was_mounted_again(str(order.mount), filesystems.mounted(order.cwd))
+        except (OSError, StandfastError, ValueError, TypeError, KeyError):
+            return False
 
     def is_alive(self) -> bool:
         """Whether anything of it lives that has not left a record of its end."""

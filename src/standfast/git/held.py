@@ -58,6 +58,17 @@ class Held(NamedTuple):
                     return None
             return not its.read(1)
 
+    def lacks_pages(self, whole: Held, page: int) -> bool:
+        """Whether it is another file, or its first pages, with zeros in the place of some."""
+        with self.open() as mine, whole.open() as its:
+            size = 0
+            while chunk := mine.read(page):
+                other = its.read(len(chunk))
+                if len(other) < len(chunk) or (chunk != other and chunk.strip(b"\0")):
+                    return False
+                size += len(chunk)
+            return size % page == 0 or not its.read(1)
+
     def begins(self, git: Git, spoken: str) -> bool:
         """Whether it is what a commit has at a path, all of it or only the beginning."""
         return any(each is not None for each in self._compared(git, spoken))

@@ -1,4 +1,4 @@
-"""Files that a power cut tore: empty, nothing but zeros, or cut off where a page ends.
+"""Files that a power cut tore: empty, nothing but zeros, cut off where a page ends, or with gaps.
 
 A file that was written and not synced may be any of these afterwards. So may one that somebody
 meant to be: hence whoever puts such files back keeps first what is there, and says so. Files are
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _PAGE = 4096
 _CHUNK = 1 << 20
+_GAP = bytes(_PAGE)
 _NEW = "??"
 _RULES = (fresh.ATTRIBUTES, ".gitignore")
 
@@ -91,7 +92,9 @@ def _suspects(top: str, names: Iterable[str]) -> Iterator[Held]:
     """What may be torn by its size, or by what it holds: few of those that are somebody's work."""
     for name in names:
         found = held.look(top, name)
-        if found is not None and (_is_blank(found) or _ends_with_a_page(found)):
+        if found is not None and (
+            _is_blank(found) or _ends_with_a_page(found) or _may_have_gaps(found)
+        ):
             yield found
 
 
@@ -100,7 +103,7 @@ def _is_torn(git: Git, found: Held, whole: Held | None) -> bool:
     is_same = found.against(whole)
     if whole is None or whole.link is not None or is_same:
         return False
-    if is_same is False or _is_blank(found):
+    if is_same is False or _is_blank(found) or found.lacks_pages(whole, _PAGE):
         return True
     kept = f"HEAD:{found.name}"
     return not found.is_all(git, kept) and found.begins(git, kept)
@@ -125,3 +128,19 @@ def _ends_with_a_page(found: Held) -> bool:
             return file.seek(0, os.SEEK_END) % _PAGE == 0
     except (OSError, StandfastError):
         return False
+
+
+def _may_have_gaps(found: Held) -> bool:
+    """Whether some page of it, the last one included, might hold nothing but zeros."""
+    if found.link is not None:
+        return False
+    try:
+        with found.open() as file:
+            return any(map(_has_gap, iter(lambda: file.read(_CHUNK), b"")))
+    except (OSError, StandfastError):
+        return False
+
+
+def _has_gap(chunk: bytes) -> bool:
+    rest = len(chunk) % _PAGE
+    return _GAP in chunk or (rest > 0 and not chunk[-rest:].strip(b"\0"))

@@ -8,6 +8,7 @@ word alone (outgoing.py).
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterable, Mapping, Sequence  # noqa: TC003  # the tables' types are documentation
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
@@ -25,6 +26,8 @@ _FIXED_OFF = frozenset({"core.askPass", "core.sshCommand", "credential.helper"})
 _WAYS = frozenset({"credential", "http", "https", "protocol", "ssh"})
 _WAY = frozenset({"core.askpass", "core.gitproxy", "core.sshcommand"})
 _FILE = "file://"
+_SSH = frozenset({"ssh", "git+ssh", "ssh+git"})
+_HERE = frozenset({"localhost", "localhost.localdomain", "ip6-localhost", "::1", "::", "0"})
 
 OPTIONS = ("--quiet", "--atomic", "--no-verify", "--no-signed", "--no-follow-tags")
 
@@ -102,6 +105,37 @@ def is_local(address: str) -> bool:
     return address.startswith(_FILE) or colon < 0 or -1 < slash < colon
 
 
+def runs_hooks_here(address: str) -> bool:
+    """Whether hooks would be run on this machine, as its user: a person must have seen it then.
+
+    By its path, or by a log-in to this very machine, as far as its name tells.
+    """
+    host = _host(address)
+    names = {*_HERE, socket.gethostname().lower()}
+    return is_local(address) or host in names or host.startswith(("127.", "0."))
+
+
+def _host(address: str) -> str:
+    """The machine that ssh is asked for; empty for any other way."""
+    scheme, is_url, rest = address.partition("://")
+    if is_local(address) or (is_url and scheme.lower() not in _SSH):
+        return ""
+    named = (rest.partition("/")[0] if is_url else address).rpartition("@")[2]
+    if named.startswith("["):  # an address with colons, or one with its port
+        named = named[1:].partition("]")[0]
+        return named.lower() if named.count(":") > 1 else named.partition(":")[0].lower()
+    return named.partition(":")[0].lower()
+
+
+def _path_there(address: str) -> str:
+    """The folder that a log-in to this machine would open: relative ones are below the home."""
+    _, is_url, rest = address.partition("://")
+    named = rest.partition("/")[2] if is_url else address.rpartition("]")[2].partition(":")[2]
+    path = os.path.expanduser(named) if named.startswith("~") else named
+    whole = os.path.join("/" if is_url else os.path.expanduser("~"), path)
+    return opened(whole) or os.path.realpath(whole)
+
+
 def resolved(address: str, directory: str) -> str:
     """An address as it is trusted: of a path of this machine, the git directory that is meant."""
     if not is_local(address):
@@ -143,8 +177,9 @@ def _unlookable(address: str) -> PushRefused:
 def refuse_inside(addresses: Sequence[str], *folders: str) -> None:
     """A repository that lies in this one came with it, and so did its hooks."""
     tops = {found for each in folders if (found := _identity(each)) is not None}
-    for address in filter(is_local, addresses):
-        for real in dict.fromkeys((address, common(address))):
+    for address in filter(runs_hooks_here, addresses):
+        place = address if is_local(address) else _path_there(address)
+        for real in dict.fromkeys((place, common(place))):
             if any(_identity(each) in tops for each in _upwards(real)):
                 raise PushRefused(
                     f"the branch would be pushed to {printable(real)}, inside this repository:"

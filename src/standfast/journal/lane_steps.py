@@ -221,13 +221,15 @@ def last_seq(journal: Journal, names: Sequence[str]) -> int:
 def known_bases(journal: Journal, spec: Spec) -> list[str]:
     """Commits that the base of a lane must hold: what its run began with, and merges since.
 
-    A person's word that the base is as it should be counts for all that was before it.
+    A person's word that the base is as it should be counts for all that was before it. A run
+    of which no lane has begun knows none: what was merged before may have been taken back.
     """
     run = f"checkpoint:{spec.run_id}"
     accepted, seq = _word_of_person(journal, spec)
     begun = journal.query(_BEGUN_AT, (f"{run}/", f"{run}0", spec.base, seq))
     first = journal.query(_FIRST, (f"{run}/", f"{run}0"))
-    since = max(seq, int(first[0][0] or 0))
+    began = first[0][0]
+    since = None if began is None else max(seq, int(began))  # nothing is after None
     merged = journal.query(_MERGED_AS, (spec.base, since))
     rows = [*begun, *merged, (accepted,)]
     return [str(row[0]) for row in rows if row[0]]

@@ -44,7 +44,7 @@ def _torn(ref: str, restored: Sequence[str], blank: Sequence[str]) -> str:
     if restored:
         told = "\n".join(f"- {printable(each)}" for each in restored)
         parts.append(
-            "These files were empty or cut off afterwards, and are as committed again. What that\n"
+            "These files had lost bytes afterwards, and are as committed again. What that\n"
             f"run had changed in them has to be done once more (what was left is in {ref}):\n{told}"
         )
     if blank:

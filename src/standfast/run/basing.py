@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from standfast.errors import StandfastError
 from standfast.git import moves, replay
+from standfast.git.snapshot import tree_of
 from standfast.journal import lane_steps as told
 from standfast.protocol import checkpoints as cp
 from standfast.protocol.lane_steps import BASE, OK, REBASE
@@ -94,9 +95,11 @@ def early(work: Work, lane: Standing, *, is_green: bool) -> str | None:
 
     Once they are green, the same changes may be there in another commit: somebody squashed them.
     """
-    base, first = work.git.resolve(f"refs/heads/{work.spec.base}"), _first(lane)
-    if base is None or not first or base == first:
+    first = _first(lane)
+    if _now(work) in {first, ""} or not first:
         return None
+    bases = known(work)  # before the base is looked at: others land meanwhile
+    base = _now(work)
     well = {first, *told.moved_to(work.journal, work.spec)}
     found = _own_in(work, lane, base, well)
     if found is None and base not in well and not is_green:
@@ -106,8 +109,13 @@ def early(work: Work, lane: Standing, *, is_green: bool) -> str | None:
             f"{printable(work.spec.base)} holds {found[:12]} of this lane, whose tests have not"
             " passed: it was not merged by Standfast"
         )
-    gone = rewritten(work, base, known(work))
+    gone = rewritten(work, base, bases)
     return moved(work, lane, base) if gone is None else rewritten_said(work, base, gone)
+
+
+def _now(work: Work) -> str:
+    """Where the base branch is; empty where there is none."""
+    return work.git.resolve(f"refs/heads/{work.spec.base}") or ""
 
 
 def _own_in(work: Work, lane: Standing, base: str, well: Collection[str]) -> str | None:
@@ -122,8 +130,16 @@ def _own_in(work: Work, lane: Standing, base: str, well: Collection[str]) -> str
 def _all_in(work: Work, base: str, well: Collection[str]) -> str | None:
     """The last commit of a lane, if the base has all that it changed."""
     tip = str(work.tree.head())
-    is_all = not _is_in(work, tip, well) and replay.holds(work.git, base, tip)
-    return tip if is_all else None
+    if _is_in(work, tip, well) or not replay.holds(work.git, base, tip):
+        return None
+    return None if _is_undone(work, tip, {base, *well}) else tip
+
+
+def _is_undone(work: Work, tip: str, well: Collection[str]) -> bool:
+    """Whether a lane is as what it began with, or was put on top of: any base has all of that."""
+    tree = tree_of(work.git, tip)
+    there = (each for each in well if work.git.resolve(each))
+    return any(tree_of(work.git, each) == tree and _holds(work, tip, each) for each in there)
 
 
 def _is_in(work: Work, tip: str, well: Collection[str]) -> bool:

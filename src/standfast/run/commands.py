@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from standfast import filesystems
 from standfast.effects.folder import Order
 from standfast.effects.settling import Effect
 from standfast.git.armour import without_repository
@@ -80,6 +81,7 @@ def order(
         durable=(spec.worktree,),
         git=(str(tree.git_directory()), str(tree.common_directory())),
         stdin=stdin,
+        mount=filesystems.mounted(spec.worktree),
     )
 
 

@@ -176,7 +176,7 @@ def see_to_the_dead(work: Work, lane: Standing, name: str, number: int) -> Told 
     dead = dead_of(work, lane, name, number)
     if dead is None:
         return None
-    if not dead.is_of_another_boot():  # whoever was killed has torn nothing
+    if not (dead.is_of_another_boot() or dead.is_of_another_mount()):  # a kill tears nothing
         free_of_locks(work, work.tree)
         return None
     torn = worktrees.put_aside(work.git, os.path.join(work.journal.folder, "torn"))

@@ -98,9 +98,9 @@ def _kept(spec: Spec) -> Spec:
 
 
 def strangers(where: Where, addresses: Iterable[str]) -> tuple[str, ...]:
-    """Paths of this machine that nobody has trusted by their name: git runs the hooks there."""
+    """Places on this machine that nobody has trusted by their name: git runs the hooks there."""
     known = trust.vouched(where.state_home, where.journal, ADDRESSES)
-    local = filter(pushing.is_local, addresses)
+    local = filter(pushing.runs_hooks_here, addresses)
     return tuple(each for each in local if trusting.of_address(each) not in known)
 
 

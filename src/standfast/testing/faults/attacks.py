@@ -345,6 +345,7 @@ ATTACKS: dict[str, Attack] = {
     "words of an agent": Attack(spoken, nobody_is_an_agent),
     "a copy": Attack(copied, no_copies),
     "a torn file": Attack(torn_attacks.torn, torn_is_work),
+    "a torn middle": Attack(torn_attacks.gaps, torn_attacks.gaps_are_work),
     "torn attributes": Attack(torn_attacks.attributes, torn_attacks.by_torn_attributes),
     "emptied before": Attack(torn_attacks.undone, torn_attacks.forgetful),
 }

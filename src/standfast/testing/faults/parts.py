@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.testing.faults import acts, attacks, crew, planted, saving, shim
+from standfast.testing.faults import acts, attacks, crew, loops, planted, saving, shim
 from standfast.testing.faults.around import canaries as around_canaries
 from standfast.testing.faults.around import surroundings
 from standfast.testing.faults.canaries import SWEPT
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Figures = dict[str, object]
 
 WRITERS = 32
+_CUTS_OF_RUNS, _OF_ONE = 320, 160  # at least so many in all, and on one filesystem
 
 
 class Run(NamedTuple):
@@ -145,8 +146,10 @@ def lane_power(run: Run) -> Figures:
 def run_power(run: Run) -> Figures:
     """Under a run: in its setup, agents, tests and gates, and between any two steps."""
     figures: Figures = {}
+    place = run.place("runs")
+    able = sum(loops.lacking(place, filesystem) is None for filesystem in cuts.FILESYSTEMS)
+    number = 8 if run.slice else max(_OF_ONE, _CUTS_OF_RUNS // max(able, 1))
     for filesystem in cuts.FILESYSTEMS:
-        number = 5 if run.slice else 160
         counted = lane_cuts.run(
             run.place(filesystem), run.seed, number, filesystem, run.tell,
             scenes=run_scenes.RUN_SCENES,

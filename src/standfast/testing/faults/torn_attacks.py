@@ -38,6 +38,14 @@ def torn(world: World) -> Iterator[str]:
         yield "half a torn file was merged as an agent's work"
 
 
+def gaps(world: World) -> Iterator[str]:
+    """The same, and the end of the file was written out before its middle."""
+    _fill(world, {"long": _LONG})
+    yield from _cut(world, f"dd if=/dev/zero of=long bs={_TORN} seek=1 count=1 conv=notrunc")
+    if git(world, "show", "main:long").encode() != _LONG:
+        yield "half a file with a gap was merged as an agent's work"
+
+
 def attributes(world: World) -> Iterator[str]:
     """The power fails when an agent's git has written every file, its attributes too."""
     _fill(world, {".editorconfig": _LONG, ".gitattributes": _ATTRIBUTES, "wide.txt": _WIDE})
@@ -115,6 +123,11 @@ def _another_boot(world: World) -> None:
 
 
 # The bugs.
+
+
+def gaps_are_work() -> None:
+    """Zeros in the place of whole pages are taken for an agent's work."""
+    mending._may_have_gaps = lambda found: False  # noqa: ARG005, SLF001  # a bug is planted
 
 
 def by_torn_attributes() -> None:

@@ -73,6 +73,7 @@ def _link(data: bytes) -> None:
 @answered
 def _push_address(data: bytes) -> None:
     found = pushing.resolved(text_of(data), "/r")
+    pushing.refuse_inside([found], "/r")
     if pushing.is_local(found):
         must(found.startswith("/"), "a path that depends on where one stands")
         must(pushing.resolved(found, "/elsewhere") == found, "a path that leads elsewhere")
@@ -219,6 +220,8 @@ TARGETS = (
             b"file:///srv/a%20b%00.git",
             b"git@host:team.git",
             b"https://host/team.git",
+            b"ssh://ann@localhost:22/~/team.git",
+            b"[::1]:team.git",
         ),
     ),
     Target(

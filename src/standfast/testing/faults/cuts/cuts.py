@@ -14,6 +14,7 @@ import random
 import select
 import shutil
 import time
+import traceback
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from standfast.journal import inbox
@@ -117,6 +118,8 @@ def _start(lane: Cutting, rounds: int, telling: int, said: int) -> int:
             loops.private_mounts()
             lane.run(rounds, telling)
             status = 0
+        except BaseException:  # noqa: BLE001  # said here, or nobody would know why it ended
+            traceback.print_exc()
         finally:
             os._exit(status)
     return pid

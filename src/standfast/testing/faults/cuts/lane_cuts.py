@@ -94,8 +94,9 @@ class Bench:
         self._plant = plant
         self._scenes = scenes
         self._until_found = until_found
-        self._first = int(seed.rpartition("/")[2]) * 2  # who begins elsewhere sees more, sooner
-        self._played: dict[tuple[str, ...], Played] = {}
+        half = len(scenes) // 2
+        self._first = int(seed.rpartition("/")[2]) * half  # who begins elsewhere sees more, sooner
+        self._played: dict[tuple[object, ...], Played] = {}
 
     def run(self, rounds: int, telling: int) -> None:
         """Cut *rounds* times, and tell of each."""
@@ -115,10 +116,11 @@ class Bench:
     # Before the cuts.
 
     def _prepared(self, scene: Scene) -> Stage:
-        """Scenes with the same work are played once."""
-        if scene.work not in self._played:
-            self._played[scene.work] = self._play(scene)
-        played = self._played[scene.work]
+        """Scenes with the same work on the same files are played once."""
+        play = (scene.fill, scene.work)
+        if play not in self._played:
+            self._played[play] = self._play(scene)
+        played = self._played[play]
         times = played.times
         first = _index(times, scene.from_event, 0)
         last = _index(times, scene.to_event, len(times) - 1)
