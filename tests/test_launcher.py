@@ -11,7 +11,8 @@ import apsw
 import pytest
 
 import standfast
-from standfast.clients import launcher
+from conftest import Cli
+from standfast.clients import bundle, launcher
 from standfast.errors import ThrowawayEnvironment
 
 HOME = "/home/ada"
@@ -85,3 +86,35 @@ def test_launcher_is_written_once_and_taken_away_whole(tmp_path: Path) -> None:
 
     assert (first, second, mode, checked.returncode) == (True, False, 0o755, 0)
     assert list(path.parent.iterdir()) == []
+
+
+@pytest.mark.req("PLAT-01")
+@pytest.mark.parametrize("modules", [b"of the version before", None])
+def test_next_command_renews_what_hooks_load_after_an_upgrade(
+    cli: Cli, repo: Path, modules: bytes | None
+) -> None:
+    launcher.put(os.environ)
+    beside = Path(launcher.path(os.environ)).with_name(bundle.FILE)
+    whole = beside.read_bytes()
+    beside.write_bytes(whole if modules is None else modules)
+    os.utime(beside, (1, 1))
+
+    assert cli("status", cwd=repo).returncode == 0
+
+    assert beside.read_bytes() == whole
+    assert beside.stat().st_mtime > 1  # it is not looked at again
+    assert cli("status", cwd=repo).returncode == 0
+
+
+@pytest.mark.req("PLAT-01")
+def test_launcher_of_another_installation_is_left_alone(cli: Cli, repo: Path) -> None:
+    launcher.put(os.environ)
+    path = Path(launcher.path(os.environ))
+    path.write_bytes(path.read_bytes().replace(b"/clients/start.py", b"/elsewhere/start.py"))
+    beside = path.with_name(bundle.FILE)
+    beside.write_bytes(b"another's")
+    os.utime(beside, (1, 1))
+
+    assert cli("status", cwd=repo).returncode == 0
+
+    assert beside.read_bytes() == b"another's"

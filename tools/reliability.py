@@ -56,7 +56,7 @@ def page() -> str:
 
 def _promises() -> str:
     tests: dict[str, set[str]] = defaultdict(set)
-    for path in sorted((ROOT / "tests").glob("test_*.py")):
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
         for naming in namings_in(path.read_text(encoding="utf-8"), path.name):
             tests[naming.row].add(path.name)
     lines = ["## Promises\n", "| promise | | checked by |", "|---|---|---|"]

@@ -11,11 +11,12 @@ import os
 import shlex
 import sys
 import tempfile
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from standfast import disk, xdg
 from standfast.clients import bundle
-from standfast.errors import ThrowawayEnvironment
+from standfast.errors import StandfastError, ThrowawayEnvironment
 from standfast.journal import lost
 
 if TYPE_CHECKING:
@@ -55,14 +56,18 @@ def text() -> str:
     """The launcher of the Standfast that runs now."""
     import apsw  # found where it is, which is not always beside us
 
-    here = os.path.dirname(os.path.abspath(__file__))
     return _TEXT.format(
         python=shlex.quote(sys.executable),
-        start=shlex.quote(os.path.join(here, "start.py")),
+        start=shlex.quote(_start()),
         libraries=shlex.quote(os.path.dirname(os.path.dirname(os.path.abspath(apsw.__file__)))),
         bundle=bundle.FILE,
         most=lost.MOST,
     )
+
+
+def _start() -> str:
+    """Where hooks begin; of every version so far, because launchers that are installed name it."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
 
 
 def put(environ: Mapping[str, str]) -> bool:
@@ -75,6 +80,19 @@ def put(environ: Mapping[str, str]) -> bool:
     disk.replace(_beside(environ), bundle.make())
     disk.replace(target, data, mode=MODE)
     return True
+
+
+def renew(environ: Mapping[str, str]) -> None:
+    """After an upgrade of the Standfast that wrote it; another one's is left alone.
+
+    What goes wrong here is no failure of the command that came by: the next one tries again.
+    """
+    found, _ = snapshot(environ)
+    if found is None or shlex.quote(_start()).encode() not in found:
+        return
+    with suppress(StandfastError, OSError):
+        if not put(environ):
+            os.utime(_beside(environ))  # it was looked at
 
 
 def is_there(environ: Mapping[str, str]) -> bool:

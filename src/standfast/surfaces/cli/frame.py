@@ -103,7 +103,8 @@ def run(arguments: Sequence[str]) -> int:
     if options.help or options.command is None:
         print(help_text(), end="")
         return 0
-    from standfast.config import refuse_relative_homes  # --help needs none of it
+    from standfast.clients import upgrade  # --help needs none of it
+    from standfast.config import refuse_relative_homes
     from standfast.surfaces.cli.context import Context
     from standfast.surfaces.cli.screen import Screen
 
@@ -121,6 +122,7 @@ def run(arguments: Sequence[str]) -> int:
         status = int(verb.run(context, parsed))
         context.heal_if_due()
         context.remember_place()
+        upgrade.see_to(context.environ)
     finally:
         context.close()
     return status
