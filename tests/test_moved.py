@@ -211,6 +211,39 @@ def test_compaction_of_before_is_found_from_where_it_is_now(
     assert ".." not in event["checkpoint_file"]
 
 
+@pytest.mark.req("PLAT-03")
+def test_worktree_that_stayed_is_told_of_and_brought_together(tmp_path: Path) -> None:
+    world = night(tmp_path)
+    linked = dataclasses.replace(world, repo=tmp_path / "linked")
+    world.git("worktree", "add", "-q", str(linked.repo), "-b", "other")
+    world.call("note", "before")
+    moved = dataclasses.replace(world, repo=world.repo.rename(tmp_path / "moved"))
+
+    said = linked.call("status")
+    assert f"`.git` leads to {world.repo}/.git/worktrees/linked, which is not there" in said.stderr
+    done = moved.call("run", moved.plan(DONE, "done.yaml"))
+
+    assert done.returncode == 0, done.stderr
+    assert linked.git("branch", "--show-current") == "other"
+    assert "before" in linked.call("status").stdout
+    assert "leads to" not in linked.call("status").stderr
+
+
+@pytest.mark.req("PLAT-03")
+def test_worktree_of_an_original_is_not_taken_by_a_copy(tmp_path: Path) -> None:
+    world = night(tmp_path)
+    world.git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "other")
+    world.call("note", "before")
+    copied = dataclasses.replace(world, repo=tmp_path / "copy")
+    subprocess.run(["cp", "-a", str(world.repo), str(copied.repo)], check=True)
+    copied.call("note", "it is a copy from here on")
+    link = (tmp_path / "linked" / ".git").read_bytes()
+    world.repo.rename(tmp_path / "moved")
+
+    assert copied.call("run", copied.plan(DONE, "done.yaml")).returncode == 0
+    assert (tmp_path / "linked" / ".git").read_bytes() == link
+
+
 def test_journal_from_another_machine_is_read_where_it_is(
     cli: Cli, repo: Path, tmp_path: Path
 ) -> None:

@@ -254,8 +254,9 @@ class Journal:
         """`here(path)`: what was recorded before a move is never told, nor looked at, as it was."""
         connection.create_scalar_function("here", self._here, 1)
 
-    def _here(self, path: apsw.SQLiteValue) -> apsw.SQLiteValue:
+    def _here(self, *paths: apsw.SQLiteValue) -> apsw.SQLiteValue:
         """A recorded path as it is now; where nothing ever moved nothing is loaded for it."""
+        (path,) = paths
         is_moved = b"\nwas " in self._said or not opening.is_at_home(self.folder, self._said)
         if not (is_moved and isinstance(path, str)):
             return path
