@@ -1,5 +1,6 @@
 """What an agent does to the base branch, and to settings that all worktrees share."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,26 @@ git update-ref refs/heads/main {first}; fi""")
 
     assert done.returncode == 115, done.stdout
     assert "main was rewritten" in done.stdout
+
+
+@pytest.mark.req("RUN-04")
+@pytest.mark.parametrize("where", ["main~1", "$(git commit-tree -m evil $(git write-tree))"])
+def test_base_that_a_run_began_with_is_missed(tmp_path: Path, where: str) -> None:
+    """The record of a phase names no commit, and is the newest where its lane was quicker."""
+    team = night(tmp_path)
+    team.git("commit", "-q", "--allow-empty", "-m", "second")
+    before = team.git("rev-parse", "main")
+    words = team.argv("checkpoint", "write", "--run-id", "two", "--phase", "P1", "--lane", "-",
+                      "--stage", "before_lane_start", "--status", "ready", "--base-branch", "main",
+                      "--worktree-path", str(team.repo), "--log-path", "/log")  # fmt: skip
+    team.agent(f"{shlex.join(words)}; git update-ref refs/heads/main {where}")
+
+    done = team.call("run", team.plan("run: two\ntest: 'true'\nlanes: {a: Do a.}\n"))
+
+    assert done.returncode == 115, done.stdout
+    assert f"which does not hold {before[:12]}, where it was" in done.stdout
+    team.git("update-ref", "refs/heads/main", before)
+    assert team.call("resume").returncode == 0
 
 
 # Settings.
