@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from effect_desk import until
 from lane_runs import LANE, WRITES, Lane, build
 from run_worlds import night
 from standfast import lane_errors
 from standfast.git import shared, steering
 
 ROOT = "git update-ref refs/heads/main $(git commit-tree -m root $(git mktree < /dev/null))"
+PHASE = ("--run-id", "two", "--phase", "P1", "--lane", "-")
+LANE_A = ("--run-id", "two", "--phase", "P1", "--lane", "a")
 MERGES_ITSELF = f"{WRITES}; git add .; git commit -qm mine; git update-ref refs/heads/main HEAD"
 
 
@@ -110,17 +113,37 @@ def test_base_that_a_run_began_with_is_missed(tmp_path: Path, where: str) -> Non
     team = night(tmp_path)
     team.git("commit", "-q", "--allow-empty", "-m", "second")
     before = team.git("rev-parse", "main")
-    words = team.argv("checkpoint", "write", "--run-id", "two", "--phase", "P1", "--lane", "-",
-                      "--stage", "before_lane_start", "--status", "ready", "--base-branch", "main",
-                      "--worktree-path", str(team.repo), "--log-path", "/log")  # fmt: skip
-    team.agent(f"{shlex.join(words)}; git update-ref refs/heads/main {where}")
+    go = team.top / "go"
+    team.agent(f"until test -e {go}; do sleep 0.02; done; git update-ref refs/heads/main {where}")
+    plan = team.plan("run: two\ntest: 'true'\nlanes: {a: Do a.}\n")
+
+    running = team.start("run", plan)
+    until(lambda: team.paid().total() == 1)
+    written = team.call("checkpoint", "write", *PHASE, "--stage", "before_lane_start",
+                        "--status", "ready", "--base-branch", "main")  # fmt: skip
+    go.touch()
+    said, _ = running.communicate(timeout=60)
+
+    assert written.returncode == 0, written.stderr
+    assert running.returncode == 115, said
+    assert f"which does not hold {before[:12]}, where it was" in said
+    team.git("update-ref", "refs/heads/main", before)
+    assert team.call("resume").returncode == 0
+
+
+@pytest.mark.req("RUN-04")
+def test_agent_of_a_lane_does_not_tell_where_its_lane_began(tmp_path: Path) -> None:
+    team = night(tmp_path)
+    team.git("commit", "-q", "--allow-empty", "-m", "second")
+    words = team.argv("checkpoint", "write", *LANE_A, "--stage", "before_lane_start",
+                      "--status", "ready", "--base-branch", "main", "--base-sha")  # fmt: skip
+    team.agent(f"git update-ref refs/heads/main main~1; {shlex.join(words)} $(git rev-parse main)")
 
     done = team.call("run", team.plan("run: two\ntest: 'true'\nlanes: {a: Do a.}\n"))
 
     assert done.returncode == 115, done.stdout
-    assert f"which does not hold {before[:12]}, where it was" in done.stdout
-    team.git("update-ref", "refs/heads/main", before)
-    assert team.call("resume").returncode == 0
+    assert "main was rewritten" in done.stdout
+    assert "SF118" in team.call("logs", "two").stdout
 
 
 # Settings.
