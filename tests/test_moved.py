@@ -79,6 +79,24 @@ def test_moved_run_is_finished_in_its_new_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("PLAT-03")
+def test_work_that_ends_after_the_move_is_seen_to_its_end(tmp_path: Path) -> None:
+    world = night(tmp_path)
+    go = world.leave(TWO)
+    moved = dataclasses.replace(world, repo=world.repo.rename(tmp_path / "moved"))
+    go.touch()
+    until(lambda: '"running"' not in moved.call("ps", "--json").stdout)
+    world.agent()
+
+    asked = moved.call("resume")
+    mark = asked.stderr.partition("its fingerprint is ")[2].split()[0]
+    done = moved.call("resume", "--trust", mark)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert world.paid() == {"a/task": 1, "b/task": 1}
+    assert not world.repo.exists()
+
+
+@pytest.mark.req("PLAT-03")
 def test_copy_leaves_the_original_alone(tmp_path: Path) -> None:
     world = left(tmp_path)
     copied = dataclasses.replace(world, repo=tmp_path / "copy")
