@@ -42,7 +42,8 @@ class Place:
             found = os.readlink(f"{_OPEN}/{self._fd}")
         except OSError:
             return None
-        is_whole = found.split(os.sep)[-_BELOW:] == self._path.split(os.sep)[-_BELOW:]
+        below = os.path.relpath(self._path, _home(self._path))
+        is_whole = found == os.path.join(_home(found), below)
         return found if is_whole and os.path.isdir(found) else None
 
 
