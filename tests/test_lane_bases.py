@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from effect_desk import until
 from lane_runs import LANE, WRITES, Lane, build
 from run_worlds import night
 from standfast import lane_errors
 from standfast.git import shared, steering
 
 ROOT = "git update-ref refs/heads/main $(git commit-tree -m root $(git mktree < /dev/null))"
+PHASE = ("--run-id", "two", "--phase", "P1", "--lane", "-")
+LANE_A = ("--run-id", "two", "--phase", "P1", "--lane", "a")
 MERGES_ITSELF = f"{WRITES}; git add .; git commit -qm mine; git update-ref refs/heads/main HEAD"
 
 
@@ -155,6 +158,46 @@ def test_merge_that_a_person_took_back_is_not_asked_of_the_next_run(tmp_path: Pa
 
     assert done.returncode == 0, done.stdout
     assert len(team.merged()) == 2
+
+
+@pytest.mark.req("RUN-04")
+@pytest.mark.parametrize("where", ["main~1", "$(git commit-tree -m evil $(git write-tree))"])
+def test_base_that_a_run_began_with_is_missed(tmp_path: Path, where: str) -> None:
+    """The record of a phase names no commit, and is the newest where its lane was quicker."""
+    team = night(tmp_path)
+    team.git("commit", "-q", "--allow-empty", "-m", "second")
+    before = team.git("rev-parse", "main")
+    go = team.top / "go"
+    team.agent(f"until test -e {go}; do sleep 0.02; done; git update-ref refs/heads/main {where}")
+    plan = team.plan("run: two\ntest: 'true'\nlanes: {a: Do a.}\n")
+
+    running = team.start("run", plan)
+    until(lambda: team.paid().total() == 1)
+    written = team.call("checkpoint", "write", *PHASE, "--stage", "before_lane_start",
+                        "--status", "ready", "--base-branch", "main")  # fmt: skip
+    go.touch()
+    said, _ = running.communicate(timeout=60)
+
+    assert written.returncode == 0, written.stderr
+    assert running.returncode == 115, said
+    assert f"which does not hold {before[:12]}, where it was" in said
+    team.git("update-ref", "refs/heads/main", before)
+    assert team.call("resume").returncode == 0
+
+
+@pytest.mark.req("RUN-04")
+def test_agent_of_a_lane_does_not_tell_where_its_lane_began(tmp_path: Path) -> None:
+    team = night(tmp_path)
+    team.git("commit", "-q", "--allow-empty", "-m", "second")
+    words = team.argv("checkpoint", "write", *LANE_A, "--stage", "before_lane_start",
+                      "--status", "ready", "--base-branch", "main", "--base-sha")  # fmt: skip
+    team.agent(f"git update-ref refs/heads/main main~1; {shlex.join(words)} $(git rev-parse main)")
+
+    done = team.call("run", team.plan("run: two\ntest: 'true'\nlanes: {a: Do a.}\n"))
+
+    assert done.returncode == 115, done.stdout
+    assert "main was rewritten" in done.stdout
+    assert "SF118" in team.call("logs", "two").stdout
 
 
 # Settings.

@@ -12,7 +12,10 @@ import pytest
 from conftest import Cli
 from effect_desk import until
 from run_worlds import Night, night
-from standfast.journal import identity
+from standfast import clock
+from standfast.journal import compactions, identity, resumption
+from standfast.journal.author import USER
+from standfast.journal.store import Journal
 from standfast.protocol import identity as rules
 from standfast.protocol.identity import Identity, Original
 
@@ -76,6 +79,24 @@ def test_moved_run_is_finished_in_its_new_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("PLAT-03")
+def test_work_that_ends_after_the_move_is_seen_to_its_end(tmp_path: Path) -> None:
+    world = night(tmp_path)
+    go = world.leave(TWO)
+    moved = dataclasses.replace(world, repo=world.repo.rename(tmp_path / "moved"))
+    go.touch()
+    until(lambda: '"running"' not in moved.call("ps", "--json").stdout)
+    world.agent()
+
+    asked = moved.call("resume")
+    mark = asked.stderr.partition("its fingerprint is ")[2].split()[0]
+    done = moved.call("resume", "--trust", mark)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert world.paid() == {"a/task": 1, "b/task": 1}
+    assert not world.repo.exists()
+
+
+@pytest.mark.req("PLAT-03")
 def test_copy_leaves_the_original_alone(tmp_path: Path) -> None:
     world = left(tmp_path)
     copied = dataclasses.replace(world, repo=tmp_path / "copy")
@@ -122,6 +143,123 @@ def test_copy_has_runs_of_its_own(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert (copied.repo / "own-mine.txt").exists()
     assert state(world.repo) == before
+
+
+def planned(cli: Cli, repo: Path) -> None:
+    """The repository has a document, and a role whose states are kept inside it."""
+    (repo / "ORCHESTRATION.yaml").write_text("workflow: {id: w}\n", encoding="utf-8")
+    first = ("--phase", "1", "--phase-name", "p1", "--next-step", "go")
+    cli("resumption", "trigger", "T1", *first, cwd=repo)
+    cli("context", "lifecycle.init", "lead", cwd=repo, env={"CONFIG_PATH": str(repo / "st")})
+
+
+@pytest.mark.req("PLAT-03")
+def test_place_of_before_is_not_told_by_who_reads(cli: Cli, repo: Path, tmp_path: Path) -> None:
+    planned(cli, repo)
+    moved = repo.rename(tmp_path / "moved")
+
+    for words in (["status"], ["status", "--json"], ["brief"], ["brief", "--json"],
+                  ["resumption", "show"], ["context", "lifecycle.status"]):  # fmt: skip
+        said = cli(*words, cwd=moved)
+        assert said.returncode == 0, said.stderr
+        assert f"{repo}/" not in said.stdout
+        assert f'"{repo}"' not in said.stdout
+        assert "the copy here is not read" not in said.stdout
+    assert "PLAN  ORCHESTRATION.yaml" in cli("status", cwd=moved).stdout
+
+
+@pytest.mark.req("PLAT-03")
+def test_place_of_before_is_not_made_again_for_states(cli: Cli, repo: Path, tmp_path: Path) -> None:
+    planned(cli, repo)
+    moved = repo.rename(tmp_path / "moved")
+
+    for role in ("lead", "second"):
+        cli("context", "lifecycle.init", role, cwd=moved)
+    cli("context", "lifecycle.pre.compact", "lead", cwd=moved)
+    cli("note", "one more", cwd=moved)
+
+    assert not repo.exists()
+    names = sorted(each.name for each in (moved / "st" / "stateMachines").iterdir())
+    assert names == ["lead.states.env", "second.states.env"]
+    assert "(another" not in cli("context", "lifecycle.status", cwd=moved).stdout
+
+
+@pytest.mark.req("PLAT-03")
+def test_copy_leaves_the_states_of_the_original_alone(cli: Cli, repo: Path, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    file = shared / "stateMachines" / "lead.states.env"
+    cli("context", "lifecycle.init", "lead", cwd=repo, env={"CONFIG_PATH": str(shared)})
+    before = file.read_bytes()
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-a", str(repo), str(copy)], check=True)
+
+    read = cli("context", "lifecycle.status", cwd=copy)
+    assert "(another repository's" in read.stdout
+    moved = cli("context", "lifecycle.recover", "lead", cwd=copy)
+    noted = cli("note", "mine", cwd=copy)
+    again = cli("status", cwd=copy)
+
+    assert file.read_bytes() == before
+    for said in (read, moved, noted, again):
+        assert "was here before" not in said.stderr  # it is its first command here
+    assert "(another" not in cli("context", "lifecycle.status", cwd=repo).stdout
+
+
+@pytest.mark.req("PLAT-03")
+def test_compaction_of_before_is_found_from_where_it_is_now(
+    cli: Cli, repo: Path, tmp_path: Path
+) -> None:
+    planned(cli, repo)
+    journal = Journal(folder(repo))
+    with journal.writing() as tx:
+        compactions.checkpoint(tx, journal.folder, str(repo), "auto", 0.9, clock.now_us(), USER)
+    journal.close()
+    moved = repo.rename(tmp_path / "moved")
+
+    cli("note", "whoever writes", cwd=moved)
+    journal = Journal(folder(moved))
+    compactions.keep_files(journal)
+    with journal.writing() as tx:
+        compactions.merge(tx, USER)
+        (document,) = resumption.documents(tx.execute)
+    journal.close()
+
+    (event,) = document.section["compaction_events"]["events"]
+    assert (moved / event["checkpoint_file"]).is_file()
+    assert ".." not in event["checkpoint_file"]
+
+
+@pytest.mark.req("PLAT-03")
+def test_worktree_that_stayed_is_told_of_and_brought_together(tmp_path: Path) -> None:
+    world = night(tmp_path)
+    linked = dataclasses.replace(world, repo=tmp_path / "linked")
+    world.git("worktree", "add", "-q", str(linked.repo), "-b", "other")
+    world.call("note", "before")
+    moved = dataclasses.replace(world, repo=world.repo.rename(tmp_path / "moved"))
+
+    said = linked.call("status")
+    assert f"`.git` leads to {world.repo}/.git/worktrees/linked, which is not there" in said.stderr
+    done = moved.call("run", moved.plan(DONE, "done.yaml"))
+
+    assert done.returncode == 0, done.stderr
+    assert linked.git("branch", "--show-current") == "other"
+    assert "before" in linked.call("status").stdout
+    assert "leads to" not in linked.call("status").stderr
+
+
+@pytest.mark.req("PLAT-03")
+def test_worktree_of_an_original_is_not_taken_by_a_copy(tmp_path: Path) -> None:
+    world = night(tmp_path)
+    world.git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "other")
+    world.call("note", "before")
+    copied = dataclasses.replace(world, repo=tmp_path / "copy")
+    subprocess.run(["cp", "-a", str(world.repo), str(copied.repo)], check=True)
+    copied.call("note", "it is a copy from here on")
+    link = (tmp_path / "linked" / ".git").read_bytes()
+    world.repo.rename(tmp_path / "moved")
+
+    assert copied.call("run", copied.plan(DONE, "done.yaml")).returncode == 0
+    assert (tmp_path / "linked" / ".git").read_bytes() == link
 
 
 def test_journal_from_another_machine_is_read_where_it_is(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast import process
 from standfast.effects import lasting, reports
 from standfast.effects.folder import ERR, MARK, OUT
+from standfast.effects.moving import Place
 from standfast.effects.streams import Stream
 from standfast.errors import ProgramMissing
 from standfast.protocol.effects import Ended
@@ -48,6 +49,7 @@ class Supervision:
         self.order = order
         self.began = began
         self.streams = [Stream(folder.at(name), order.cap) for name in (OUT, ERR)]
+        self._place = Place(folder.path)
         self._asked_to_end = 0
         self._pid = 0
         self._before: dict[str, tuple[int, ...]] | None = None  # whoever goes on knows nothing
@@ -55,6 +57,7 @@ class Supervision:
     def see_to_end(self, begin: Callable[[], int]) -> None:
         """Watch the command that *begin* names, and leave the record of its end, made to last."""
         ended = self._run(begin)
+        self.folder, self.order = self._place.now(self.folder, self.order)
         self.folder.write_exit(lasting.made_durable(self.order, self._before, ended))
         self.folder.clear(OUT, ERR)  # they may be what fills the disk
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.errors import BadDocument, FaceInvalid, NothingFound, StandfastError, UnsafePath
-from standfast.journal import lifecycles, reading
+from standfast.journal import identity, lifecycles, reading
 from standfast.journal.author import USER
 from standfast.journal.lifecycles import MAIN, Here
+from standfast.protocol import identity as rules
 from standfast.protocol import lifecycle
 from standfast.protocol.documents import decode
 
@@ -75,9 +76,15 @@ def _home(here: Here) -> str:
     return f"{_HOME}/{here.worktree}" if here.worktree else _HOME
 
 
-def _remembered(journal: Journal, here: Here) -> str | None:
+def _recorded(journal: Journal, here: Here) -> str | None:
     found = reading.cell(journal, _home(here))
     return str(found[0].get("root")) if found else None
+
+
+def _remembered(journal: Journal, here: Here) -> str | None:
+    """Where it is now: a folder inside a repository goes where that goes, and is not made anew."""
+    recorded = _recorded(journal, here)
+    return recorded and identity.here(journal, recorded)
 
 
 def _remember(journal: Journal, root: str, here: Here) -> None:
@@ -147,16 +154,18 @@ def keep_all(journal: Journal, default: str, here: Here = MAIN) -> list[Outcome]
 def is_foreign(journal: Journal, found: Lifecycle, root: str, here: Here = MAIN) -> bool:
     """Two repositories or worktrees may have a role of one name: the first has the file.
 
-    A repository that was moved knows its file by the bytes.
+    A repository that was moved knows its file by the bytes; so does a copy, but not as its own.
     """
     try:
         data = disk.read_beneath(root, relative(found.machine), limit=lifecycle.LIMIT)
     except (OSError, StandfastError):
         return False  # whoever writes there will find out why
     known = "SELECT 1 FROM faces WHERE face = ? AND digest = ?"
-    values = (_name(found.role, root, here), hashlib.sha256(data).hexdigest())
-    is_named = _journal_of(data) not in {None, _mark(journal, here)}
-    return is_named and not journal.query(known, values)
+    values = (_name(journal, found.role, root, here), hashlib.sha256(data).hexdigest())
+    named = _journal_of(data)
+    if named in {None, _mark(journal, here)}:
+        return False
+    return named == _original_mark(journal, root, here) or not journal.query(known, values)
 
 
 def _journal_in(root: str, file: str) -> str | None:
@@ -172,11 +181,27 @@ def _journal_of(data: bytes) -> str | None:
 
 def _mark(journal: Journal, here: Here) -> str:
     """What tells this checkout's files from another's."""
-    said = f"{journal.folder}\0{here.worktree}" if here.worktree else journal.folder
+    return _mark_of(journal.folder, here)
+
+
+def _original_mark(journal: Journal, root: str, here: Here) -> str | None:
+    """What the files of the original bear where this is a copy; those inside it are copies too."""
+    known = journal.identity
+    if known.original is None or rules.is_below(root, rules.top(known.home)):
+        return None
+    return _mark_of(os.path.join(known.original.path, os.path.basename(journal.folder)), here)
+
+
+def _mark_of(folder: str, here: Here) -> str:
+    said = f"{folder}\0{here.worktree}" if here.worktree else folder
     return hashlib.sha256(os.fsencode(said)).hexdigest()[:8]
 
 
-def _name(role: str, root: str, here: Here) -> str:
+def _name(journal: Journal, role: str, root: str, here: Here) -> str:
+    """By the folder as it was called when its files were first kept: they go on after a move."""
+    recorded = _recorded(journal, here)
+    if recorded and identity.here(journal, recorded) == root:
+        root = recorded
     return f"states/{role}{f'/{here.worktree}' if here.worktree else ''} in {root}"
 
 
@@ -185,7 +210,7 @@ def _is_settled(journal: Journal, found: Lifecycle, root: str, here: Here) -> bo
     known = journal.query(
         "SELECT digest FROM faces"
         " WHERE face = ? AND draft IS NULL AND refused IS NULL AND unsettled IS NULL",
-        (_name(found.role, root, here),),
+        (_name(journal, found.role, root, here),),
     )
     try:
         present = disk.read_beneath(root, relative(found.machine), limit=lifecycle.LIMIT)
@@ -206,7 +231,7 @@ def face(journal: Journal, role: str, root: str, here: Here = MAIN) -> Face:
 
     found = _of(journal, role, here)
     return Face(
-        name=_name(role, root, here),
+        name=_name(journal, role, root, here),
         root=root,
         relative=relative(found.machine),
         in_git=False,

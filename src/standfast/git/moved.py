@@ -17,20 +17,30 @@ _MODE = 0o644  # as git makes them
 _WORD = "gitdir: "
 
 
-def mend(common: str, was: Collection[str]) -> None:
+def mend(common: str, was: Collection[str], *, is_copy: bool) -> None:
     """Have each worktree and git's own folder for it name each other where they are now.
 
-    A link whose target is there leads to somebody's worktree, an original's, and is left alone. A
-    crash in between leaves what the next call takes up.
+    A link whose target is there leads to somebody's worktree, which may have stayed where it was:
+    that of an original is left alone. A crash in between leaves what the next call takes up.
     """
     for own in standing.folders(Path(common)):
         said = standing.read_line(own / "gitdir")
-        if not said or not os.path.isabs(said) or os.path.lexists(said):
+        if not said or not os.path.isabs(said):
+            continue
+        if os.path.lexists(said):
+            if not is_copy and _has_stayed(said, str(own), common, was):
+                _point(said, f"{_WORD}{own}\n")
             continue
         link = here(said, was, common)
         if link != said and _is_its(link, str(own), common, was):
             _point(link, f"{_WORD}{own}\n")
             _point(str(own / "gitdir"), f"{link}\n")
+
+
+def _has_stayed(link: str, own: str, common: str, was: Collection[str]) -> bool:
+    """Whether a worktree elsewhere names this folder of git's as it was called before the move."""
+    said = (standing.read_line(Path(link)) or "").removeprefix(_WORD)
+    return said != own and not os.path.lexists(said) and _is_its(link, own, common, was)
 
 
 def _is_its(link: str, own: str, common: str, was: Collection[str]) -> bool:

@@ -48,7 +48,7 @@ _ANY = "SELECT 1 FROM cells WHERE key >= 'cx:' AND key < 'cx;' LIMIT 1"
 
 # What the event says, when, and the last thing after it that shows that the agent was told.
 _ALL = """
-    SELECT cells.value, cells.at, (
+    SELECT json_set(cells.value, '$.file', here(cells.value ->> 'file')), cells.at, (
       SELECT max(saw.at) FROM events AS told
       JOIN briefs ON briefs.session = told.session AND briefs.agent = told.actor
         AND briefs.why IN ('compact', 'resume') AND briefs.given > 0 AND briefs.seen > 0
@@ -65,9 +65,9 @@ class Told(NamedTuple):
     at: int
     seen: int | None
 
-    def file(self, document: Document) -> str:
+    def file(self, root: str) -> str:
         """Where its checkpoint file is, from the root of a document."""
-        return os.path.relpath(self.value["file"], document.root)
+        return os.path.relpath(self.value["file"], root)
 
     @property
     def name(self) -> str:
@@ -119,12 +119,12 @@ def keep_files(journal: Journal) -> None:
 def merge(tx: Writing, author: Author) -> None:
     """Every compaction that a live document does not have yet becomes a T5 of it."""
     for document, lacking in _to_merge(tx.execute):
-        now = document
+        now, root = document, resumption.root_of(tx.execute, document)
         for told in lacking:
             state = resumption.recovery(
                 tx.execute, now, _not_before(now, told.at), current_activity=RECOVERING
             )
-            trigger = CompactionEvent(state, _compaction(told, now))
+            trigger = CompactionEvent(state, _compaction(told, now, root))
             now = resumption.fire(tx, now.name, trigger, author)
 
 
@@ -204,7 +204,7 @@ def _in_order(found: Iterable[Told]) -> list[Told]:
     return [by_file[each.file] for each in in_order(Checkpoint(file, empty) for file in by_file)]
 
 
-def _compaction(told: Told, document: Document) -> Compaction:
+def _compaction(told: Told, document: Document, root: str) -> Compaction:
     stood = told.state(document)
     return Compaction(
         timestamp=told.value["timestamp"],
@@ -213,7 +213,7 @@ def _compaction(told: Told, document: Document) -> Compaction:
         active_phase=stood["active_phase"],
         active_gate=stood["active_gate"],
         active_gate_iteration=stood["active_gate_iteration"],
-        checkpoint_file=told.file(document),
+        checkpoint_file=told.file(root),
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Known = tuple[str, str, str | None, int | None]  # file, home, updated_at, start of the phase
 
 _EVERY = """
-    SELECT ifnull(value ->> 'file', substr(key, 12)), value ->> 'root',
+    SELECT ifnull(value ->> 'file', substr(key, 12)), here(value ->> 'root'),
       value ->> '$.section.recovery_state.updated_at', value ->> 'phase_at',
       substr(key, 12), value ->> 'workflow', seq
     FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"""
@@ -30,7 +30,7 @@ _DECIDED = """
     WHERE cells.key >= 'resumption:' AND cells.key < 'resumption;'
       AND instr(?, char(10) || substr(cells.key, 12) || char(10))"""
 _HOME = """
-    SELECT value ->> 'root' FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'
+    SELECT here(value ->> 'root') FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'
       AND (key = 'resumption:' || ?1 OR value ->> 'file' = ?1) ORDER BY seq DESC LIMIT 1"""
 _LONGEST = 1 << 20  # of what is read of a file to find its workflow
 

@@ -79,8 +79,10 @@ def scratch() -> apsw.Connection:
 
 
 def in_memory() -> apsw.Connection:
-    """A database of its own in memory, for what is in no journal."""
-    return apsw.Connection(":memory:")
+    """A database of its own in memory, for what is in no journal: nothing of it ever moved."""
+    connection = apsw.Connection(":memory:")
+    connection.create_scalar_function("here", lambda *paths: paths[0], 1)
+    return connection
 
 
 def prepare(connection: apsw.Connection, *, wal: bool) -> None:

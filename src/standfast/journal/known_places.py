@@ -44,9 +44,11 @@ def _registered(state_home: str, name: str) -> str:
 
 def remember(state_home: str, journal: Journal) -> str:
     """Write down which journal is here; what to say of another that was, or nothing."""
+    from standfast.journal import identity  # which asks this module
+
     home = os.path.dirname(journal.folder)
-    known = journal.identity
-    if not known.name or known.home != home:
+    known = identity.read(journal.folder)  # what it says, and not what it will: a copy gets another
+    if known is None or not known.name or known.home != home:
         return ""
     if opening.is_at_home(journal.folder, opening.id_of(journal.folder)):
         register(state_home, known.name)  # also where hooks alone have written so far

@@ -44,7 +44,7 @@ ORDER BY seq
 # The newest base that a lane of the run began with; the newest commit that a merge of ours made.
 _BEGUN_AT = """
 SELECT value ->> 'base_sha' FROM cells WHERE key >= ? AND key < ? AND key LIKE '%/before_lane_start'
-AND value ->> 'base_branch' = ? AND seq > ? ORDER BY seq DESC LIMIT 1
+AND value ->> 'base_sha' > '' AND value ->> 'base_branch' = ? AND seq > ? ORDER BY seq DESC LIMIT 1
 """
 _MERGED_AS = """
 SELECT merge.value ->> '$.facts.new' FROM cells AS merge JOIN cells AS landed

@@ -82,6 +82,12 @@ def git_dir(start: str) -> str | None:
     return None
 
 
+def missing(start: str) -> str | None:
+    """Where a `.git` leads to that is not there: a linked worktree's repository was moved."""
+    found = git_dir(start)
+    return found if found is not None and not os.path.lexists(found) else None
+
+
 def _upwards(directory: str) -> Iterator[str]:
     while True:
         yield directory

@@ -64,6 +64,11 @@ def documents(ask: Ask) -> list[Document]:
     return [read(*row) for row in ask(_ALL, ())]
 
 
+def root_of(ask: Ask, document: Document) -> str:
+    """Where it is at home, as that is now: nobody may have written since the repository moved."""
+    return str(ask("SELECT here(?)", (document.root,))[0][0])
+
+
 def find(ask: Ask, name: str) -> Document | None:
     """The document of this name; of a file, the one that was last seen in it."""
     rows = ask(_NAMED, (CELLS + name, name))

@@ -65,6 +65,7 @@ class Journal:
         self._heads = Heads()
         self._unmirrored = 0
         self._known = known  # the line of its id, once it has one
+        self._said = b""  # all that the id file said when this was opened
         self._is_at_home = False
         self._is_shadowed = False  # read as a stranger's: nothing may be written through that
         self._identity: Identity | None = None
@@ -92,6 +93,7 @@ class Journal:
                 found = self.enter()
                 self.leave()
             self._connection, self._file = found, file
+            self._define(found)
             self._know(said)
             if self.state_home and not opening.is_at_home(self.folder, said):
                 self._shadow(found)
@@ -222,6 +224,7 @@ class Journal:
             raise self._taken_away()
         if self._connection is None:
             self._connection = opening.open_or_create(self.path, checkpoint=self._checkpoint)
+            self._define(self._connection)
             self._file = disk.identity(self.path)
         opening.prepare_spool(self.folder)
         found = self._id()
@@ -243,8 +246,23 @@ class Journal:
         return found
 
     def _know(self, found: bytes) -> None:
+        self._said = found
         line = found.partition(b"\n")[0]
         self._known = line if line.startswith(b"journal ") else b""
+
+    def _define(self, connection: apsw.Connection) -> None:
+        """`here(path)`: what was recorded before a move is never told, nor looked at, as it was."""
+        connection.create_scalar_function("here", self._here, 1)
+
+    def _here(self, *paths: apsw.SQLiteValue) -> apsw.SQLiteValue:
+        """A recorded path as it is now; where nothing ever moved nothing is loaded for it."""
+        (path,) = paths
+        is_moved = b"\nwas " in self._said or not opening.is_at_home(self.folder, self._said)
+        if not (is_moved and isinstance(path, str)):
+            return path
+        from standfast.journal import identity
+
+        return identity.here(self, path)
 
     def _taken_away(self) -> JournalGone:
         words = "the journal was taken away while this command was at work"

@@ -22,7 +22,8 @@ def refuse_stale(journal: Journal, root: str, session: str | None) -> None:
 
     here = concerned.names(journal.query, root)
     for document in resumption.documents(journal.query):
-        if document.name not in here or os.path.realpath(document.root) != os.path.realpath(root):
+        home = resumption.root_of(journal.query, document)
+        if document.name not in here or os.path.realpath(home) != os.path.realpath(root):
             continue
         found = freshness.of_document(journal.query, document, session, clock.now_us())
         if found.level == CRITICAL:

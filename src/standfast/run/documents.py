@@ -111,7 +111,8 @@ class Documents:
 
         here = concerned.names(tx.execute, self._root)
         found = (each for each in resumption.documents(tx.execute) if each.name in here)
-        return [each for each in found if os.path.realpath(each.root) == self._root]
+        roots = ((each, resumption.root_of(tx.execute, each)) for each in found)
+        return [each for each, root in roots if os.path.realpath(root) == self._root]
 
     def _fire(self, tx: Writing, make: Make) -> None:
         """What a document refuses, it refuses before anything of it is in the transaction."""

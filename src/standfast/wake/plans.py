@@ -26,7 +26,8 @@ _LIVE = f"""
 # Asked first: the other question takes SQLite longer to understand than to answer.
 _ANY = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
 _PLANS = f"""
-    SELECT ifnull(value ->> 'file', substr(key, 12)), value ->> '$.root', {_STATE}workflow_status',
+    SELECT ifnull(value ->> 'file', substr(key, 12)), here(value ->> '$.root'),
+      {_STATE}workflow_status',
       substr({_STATE}current_phase_name', 1, ?2), substr({_STATE}current_activity', 1, ?2),
       substr({_STATE}next_step', 1, ?2), {_STATE}updated_at',
       {_STATE}last_checkpoint',

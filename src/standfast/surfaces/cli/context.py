@@ -15,6 +15,7 @@ from standfast.journal.opening import ID
 from standfast.journal.schema import ANY_DOCUMENT
 from standfast.journal.store import Journal
 from standfast.protocol.authorship import USER
+from standfast.protocol.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from standfast.journal.place import Place
     from standfast.journal.retention import Limits
     from standfast.surfaces.cli.screen import Screen
+
+_LEADS_NOWHERE = (
+    "`.git` leads to {}, which is not there, so this folder has a journal of its own. Where its"
+    " repository was moved, `git worktree repair` there, with this path, brings them together"
+)
 
 
 class Context:
@@ -176,11 +182,15 @@ class Context:
 
     def remember_place(self) -> None:
         """Say which journal was at this path before, where it is another; only once."""
-        if "journal" not in self.__dict__ or not self.place.in_git:
+        if "journal" not in self.__dict__:
             return
         from standfast.journal import known_places
         from standfast.surfaces.cli.screen import warn
 
+        if not self.place.in_git:
+            if (gone := place.missing(self.place.root)) is not None:
+                warn(_LEADS_NOWHERE.format(printable(gone)))
+            return
         home = xdg.state_home(self.environ)
         if self.journal.exists:
             words = known_places.remember(home, self.journal)

@@ -31,7 +31,8 @@ def stand(context: Context) -> None:
     refuse_absence(context)
     known = context.journal.identity
     if known.was:
-        moved.mend(home_of(context.place.folder), known.was)
+        is_copy = known.original is not None
+        moved.mend(home_of(context.place.folder), known.was, is_copy=is_copy)
 
 
 def refuse_elsewhere(context: Context, run_id: str, names: Iterable[Sequence[str]]) -> None:

@@ -36,7 +36,7 @@ def _links(data: bytes) -> None:
     at.put(".git/worktrees/a/gitdir", b"/old/.worktrees/a/.git\n")
     at.put(".worktrees/a/.git", data)
     at.put(".git/worktrees/b/gitdir", data)
-    moved.mend(os.path.join(at.path, ".git"), ["/old/.git", "/"])
+    moved.mend(os.path.join(at.path, ".git"), ["/old/.git", "/"], is_copy=False)
     leftovers.unknown([], data, [text_of(data)])
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from standfast import clock, disk
 from standfast.clients.checkout import Checkout
-from standfast.errors import NoCheckpoint, StandfastError, WrongUsage
+from standfast.effects import lineage
+from standfast.errors import NoCheckpoint, PersonOnly, StandfastError, WrongUsage
 from standfast.files import homes, run_log
 from standfast.journal import checkpoints as recorded
-from standfast.journal import lane_steps
+from standfast.journal import lane_steps, runs
 from standfast.journal.following import follow
 from standfast.journal.identity import home_of
 from standfast.protocol import checkpoint_fields as fields
@@ -70,6 +71,7 @@ def _write(context: Context, arguments: argparse.Namespace) -> int:
     if lacking:
         raise WrongUsage(f"a checkpoint needs {', '.join(lacking)}")
     key = rules.key(given)
+    _refuse_its_agent(context, key)
     context.may_write()
     context.take_checkpoints()  # those that are there came before
     face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
@@ -86,6 +88,18 @@ def _write(context: Context, arguments: argparse.Namespace) -> int:
         print(f"Recorded {number}: {key} {record['status']}", flush=True)
     context.heal(checkpoints=True)  # after the acknowledgement: it undoes nothing
     return 0
+
+
+def _refuse_its_agent(context: Context, key: rules.Key) -> None:
+    """How far a lane is that Standfast runs, Standfast says: an agent could rewrite its past."""
+    if not context.journal.exists or not lineage.is_an_agents():
+        return
+    is_ours = runs.find(context.journal, key.run_id) or lane_steps.find(context.journal, key[:3])
+    if is_ours is not None:
+        raise PersonOnly(
+            f"an agent of Standfast tells how far {'/'.join(key[:3])} is, which Standfast runs",
+            remedy="Nothing is to be told: what the lane has done is looked at.",
+        )
 
 
 def _complete(context: Context, given: Record, key: rules.Key, root: str) -> Record:
