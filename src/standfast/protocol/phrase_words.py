@@ -106,6 +106,7 @@ ELSEWHERE = _words("how whether why agents lead they others")
 
 # What ties a path to its sentence.
 AND = _words("and & plus + then but")
+OR = _words("or / and/or | alternatively otherwise resp")
 TO = _words("to into in at as under")
 WITHIN = _words("in at under")
 # What is in a file, not into it.
@@ -136,3 +137,9 @@ OVER = _words("previous old older earlier former history transcript told wrong b
 INSTRUCTING = _words("""follow this: include instructions output persist write save findings
     deliverable result""")
 QUOTES = _words("prompt prompts wording following follows below between pasted sense")
+
+# In a file's name, in capitals: what somebody was to fill in; the second also among capitals.
+FILLED_IN = _words("""ROLE NAME AGENT DATE TIME TIMESTAMP ID UUID SLUG TOPIC TITLE SHA HASH NUMBER
+    NUM INDEX YOUR MY TBD TODO PLACEHOLDER SKILL SESSION TASK LANE PHASE USER BRANCH VERSION
+    FILENAME FILE X Y N K""")
+ALWAYS_FILLED_IN = _words("TBD TODO PLACEHOLDER FILENAME YOUR N X")
