@@ -229,6 +229,8 @@ def _begins(phrase: Sequence[Token], at: int) -> bool:
 
 def _by_object(verb: str, about: set[str], *, has_colon: bool) -> int:
     """By what is to be written: findings, or some work of which nobody knows what it is for."""
+    if "anything" in about and not about <= words.ALL | {"anything", "you", "find", "found"}:
+        return NO  # `anything suspicious`: perhaps there is none
     if verb in words.GOES or verb in words.BE_WRITTEN or not words.OUTPUTS.isdisjoint(about):
         return SURELY
     if verb in words.PUTS:

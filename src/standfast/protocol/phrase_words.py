@@ -94,6 +94,7 @@ OPENS = (
 )
 LABELS = OUTPUTS | _words("""outputfile outputs deliverables file path your the complete final full
     name location target destination must write save here document markdown md for this a of""")
+FOR_OTHERS = _words("me myself us him her them")
 LEADERS = _words("lead orchestrator command user person agent agents tool main others parent")
 ABOUT = (
     LEADERS
@@ -103,6 +104,12 @@ ABOUT = (
     describe""")
 )
 ELSEWHERE = _words("how whether why agents lead they others")
+
+# An order that stands alone on its line, without a full stop; and what makes it go on below.
+LOOKS = _words("""look check find review read analyse analyze audit inspect examine search verify
+    investigate scan list research map trace go""")
+TIES = _words("""that whether if how why who which where when what and or then to but agent agents
+    they subagents reviewers tools scripts hooks everyone people code""")
 
 # What ties a path to its sentence.
 AND = _words("and & plus + then but")

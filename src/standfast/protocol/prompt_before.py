@@ -86,6 +86,7 @@ class Before:
     def wrapped(self, said: str, found: list[Token]) -> list[Token]:
         """The half of a sentence that stands in the line before."""
         goes_on = self.is_wrapped and not said[0].isupper() and plain(said) == said
+        goes_on = goes_on and not _begins_anew(self.last, said)
         return tokens(self.last) if goes_on and not found[0].colon else []
 
     def keep(self, said: str, *, names_files: bool = False) -> None:
@@ -120,6 +121,14 @@ class Before:
             self.theirs.begin(said)
         elif is_heading and self.intro_kind == prompt_intros.UNKNOWN:
             self.intro_kind = prompt_intros.OURS
+
+
+def _begins_anew(last: str, said: str) -> bool:
+    """Whether two lines without a full stop are two orders: `look for races`, `write your …`."""
+    before = last.lower().split()
+    first = next((word for word in said.lower().split() if word not in words.POLITE), "")
+    is_order = bool(before) and before[0] in words.LOOKS and words.TIES.isdisjoint(before)
+    return is_order and first in words.WRITES and words.NEVER.isdisjoint(before)
 
 
 def _is_quoted(said: str) -> bool:
