@@ -288,6 +288,34 @@ def test_branch_with_another_workflow_is_another_document(cli: Cli, repo: Path) 
         git(repo, "checkout", "-q", "--", FILE)
 
 
+@pytest.mark.parametrize(
+    "names_it_first", [True, False], ids=["its name is taken out", "never named"]
+)
+def test_file_without_a_workflow_is_the_document_whose_section_it_has(
+    cli: Cli, repo: Path, *, names_it_first: bool
+) -> None:
+    if names_it_first:
+        (repo / FILE).write_text("workflow: {id: one}\n", encoding="utf-8")
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "of one")
+    if names_it_first:
+        edit(repo, "workflow: {id: one}", "workflow: {}")
+    cli("resumption", "decide", "in one", cwd=repo)
+    commit(repo, "one")
+    git(repo, "checkout", "-qb", "two")
+    (repo / FILE).write_text("workflow: {id: two}\n", encoding="utf-8")
+    trigger(cli, repo, "T1", "--phase", "7", "--next-step", "of two")
+    cli("resumption", "decide", "in two", cwd=repo)
+    commit(repo, "two")
+    git(repo, "checkout", "-q", "-")
+    before = shown(cli, repo)["resumption"]
+    trigger(cli, repo, "T4", "--agent", "x", "--result", "PASS", "--finding", "Good")
+
+    assert (before["recovery_state"]["current_phase"], step(repo)) == (1, "of one")
+    assert [entry["decision"] for entry in section(repo)["decision_log"]] == ["in one"]
+    git(repo, "checkout", "-qf", "two")
+    assert shown(cli, repo)["resumption"]["recovery_state"]["next_step"] == "of two"
+
+
 def test_brief_tells_no_decision_of_a_workflow_that_is_not_there(cli: Cli, repo: Path) -> None:
     two_workflows(cli, repo)
     assert cli("note", "noted in two", cwd=repo).returncode == 0
