@@ -275,6 +275,7 @@ def test_file_that_was_there_before_is_seen_in_its_own_order_before_any_write(
         ("a", "before_lane_start"),
     ]
     assert latest["stage"] == "after_lane_start"
+    assert cli("checkpoint", "list", cwd=repo).stdout.count("2026-01-01 ") == len(listed)
     assert (repo / homes.CHECKPOINTS_FILE).read_bytes() == before
 
 

@@ -904,6 +904,7 @@ def test_status_has_a_line_for_each_plan(claude: Claude, cli: Cli) -> None:
         (120 * 60, "updated 2 h ago"),
         (47 * 3_600, "updated 47 h ago"),
         (48 * 3_600, "updated 2 days ago"),
+        (-10, "updated just now"),
         (-400, "updated in the future"),
     ],
 )

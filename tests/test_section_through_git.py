@@ -14,6 +14,7 @@ from claude_calls import Claude
 from conftest import Cli
 from resumption_files import FILE, section
 from run_worlds import night
+from standfast.files.homes import CHECKPOINTS_FILE
 
 pytestmark = pytest.mark.req("RES-24")
 READS = [
@@ -27,6 +28,14 @@ READS = [
     ("ps",),
     ("doctor",),
     ("journal", "kept"),
+]
+
+HOOKS: list[tuple[str, dict[str, Any]]] = [
+    ("SessionStart", {"source": "startup"}),
+    ("UserPromptSubmit", {"prompt": "Go on."}),
+    ("SubagentStop", {"agent_id": "a1", "agent_type": "x", "stop_hook_active": False}),
+    ("Stop", {"stop_hook_active": False}),
+    ("SessionEnd", {"reason": "exit"}),
 ]
 
 
@@ -95,6 +104,33 @@ def test_committed_edit_is_not_taken_back_by_a_command_that_reads(cli: Cli, repo
 
     assert step(repo) == "HAND"
     assert shown(cli, repo)["not_yet_taken"] == []
+
+
+@pytest.mark.req("CKP-01")
+def test_hook_that_fires_no_trigger_changes_no_byte_of_a_work_tree(cli: Cli, repo: Path) -> None:
+    (repo / ".standfast.yaml").write_text("status_file: status.md\n", encoding="utf-8")
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "A")
+    cli("note", "stays", cwd=repo)
+    lane = ("--run-id=r", "--phase=P1", "--stage=pre_pr", "--status=ready", "--base-branch=main")
+    assert cli("checkpoint", "write", *lane, cwd=repo).returncode == 0
+    edit(repo, "next_step: A", 'next_step: "HAND"')
+    for file, old, new in (("status.md", "stays\n", "stays\n- by hand\n"),
+                           (CHECKPOINTS_FILE, '"notes":""', '"notes":"by hand"')):  # fmt: skip
+        text = (repo / file).read_text(encoding="utf-8")
+        assert old in text
+        (repo / file).write_text(text.replace(old, new), encoding="utf-8")
+    commit(repo)
+    (repo / FILE).write_bytes((repo / FILE).read_bytes() + b"# of a colleague\n")
+    before = git(repo, "diff")
+    claude = Claude(repo)
+    for event, fields in HOOKS:
+        claude(event, **fields)
+        claude.does("Bash", command="true")
+        assert git(repo, "diff") == before, event
+    assert git(repo, "status", "--porcelain").split() == ["M", FILE]
+    trigger(cli, repo, "T4", "--agent", "x", "--result", "PASS", "--finding", "Good")
+
+    assert step(repo) == "HAND"
 
 
 def test_colleagues_newer_section_is_taken_after_a_pull(
@@ -252,6 +288,34 @@ def test_branch_with_another_workflow_is_another_document(cli: Cli, repo: Path) 
         git(repo, "checkout", "-q", "--", FILE)
 
 
+@pytest.mark.parametrize(
+    "names_it_first", [True, False], ids=["its name is taken out", "never named"]
+)
+def test_file_without_a_workflow_is_the_document_whose_section_it_has(
+    cli: Cli, repo: Path, *, names_it_first: bool
+) -> None:
+    if names_it_first:
+        (repo / FILE).write_text("workflow: {id: one}\n", encoding="utf-8")
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "of one")
+    if names_it_first:
+        edit(repo, "workflow: {id: one}", "workflow: {}")
+    cli("resumption", "decide", "in one", cwd=repo)
+    commit(repo, "one")
+    git(repo, "checkout", "-qb", "two")
+    (repo / FILE).write_text("workflow: {id: two}\n", encoding="utf-8")
+    trigger(cli, repo, "T1", "--phase", "7", "--next-step", "of two")
+    cli("resumption", "decide", "in two", cwd=repo)
+    commit(repo, "two")
+    git(repo, "checkout", "-q", "-")
+    before = shown(cli, repo)["resumption"]
+    trigger(cli, repo, "T4", "--agent", "x", "--result", "PASS", "--finding", "Good")
+
+    assert (before["recovery_state"]["current_phase"], step(repo)) == (1, "of one")
+    assert [entry["decision"] for entry in section(repo)["decision_log"]] == ["in one"]
+    git(repo, "checkout", "-qf", "two")
+    assert shown(cli, repo)["resumption"]["recovery_state"]["next_step"] == "of two"
+
+
 def test_brief_tells_no_decision_of_a_workflow_that_is_not_there(cli: Cli, repo: Path) -> None:
     two_workflows(cli, repo)
     assert cli("note", "noted in two", cwd=repo).returncode == 0
@@ -345,6 +409,16 @@ def test_person_says_that_the_file_is_right_a_rewind_included(cli: Cli, repo: Pa
     assert cli("journal", "verify", cwd=repo).returncode == 0
     trigger(cli, repo, "T4", "--agent", "x", "--result", "PASS", "--finding", "Good")
     assert step(repo) == "A"
+
+
+def test_person_adopts_a_file_as_people_write_it(cli: Cli, repo: Path) -> None:
+    trigger(cli, repo, "T1", "--phase", "1", "--next-step", "A")
+    edit(repo, "decision_log: []", "decision_log:\n    - decision: by hand\n      rationale: so")
+    done = cli("resumption", "adopt", cwd=repo)
+
+    assert done.returncode == 0, done.stderr
+    (entry,) = section(repo)["decision_log"] or shown(cli, repo)["resumption"]["decision_log"]
+    assert (entry["id"], entry["decision"]) == ("RD-001", "by hand")
 
 
 def test_agent_adopts_nothing(cli: Cli, repo: Path) -> None:

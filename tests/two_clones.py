@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from claude_calls import Claude
 from standfast import clock, disk
 from standfast.journal import resumption
 from standfast.journal.place import find
@@ -30,7 +31,12 @@ from test_crash_points import Death, Fuse
 
 FILE = "ORCHESTRATION.yaml"
 DAY_US = 86_400 * clock.MICROSECONDS
-READS = (("status",), ("resumption", "show"), ("resumption", "staleness"), ("checkpoint", "list"))
+READS = (
+    *(("status",), ("resumption", "show"), ("resumption", "staleness"), ("checkpoint", "list")),
+    *(("brief",), ("doctor",), ("gate", "show"), ("journal", "kept"), ("resumption", "validate")),
+)
+HOOKS = (("SessionStart", {"source": "startup"}), ("UserPromptSubmit", {"prompt": "Go on."}),
+         ("Stop", {"stop_hook_active": False}))  # fmt: skip
 ABOUT = "# of {0}\nworkflow:\n  id: {0}\n"
 _now_us = clock.now_us
 
@@ -70,6 +76,15 @@ class Clone:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
                 status = main(["-C", str(self.root), *words])
         return status, out.getvalue()
+
+    def says(self, *words: str) -> tuple[int, str]:
+        """A command that writes; a section nearly of v2.0 that is new here is migrated first."""
+        status, told = self.call(*words)
+        if status and "standfast resumption migrate" in told:
+            done, refused = self.call("resumption", "migrate")
+            assert done == 0, refused
+            status, told = self.call(*words)
+        return status, told
 
     @contextlib.contextmanager
     def journal(self) -> Iterator[Journal]:
@@ -143,7 +158,7 @@ class World:
             ("trigger", "T3", "--gate", word, *(each for name in WEIGHTS for each in
                                                 ("--score", f"{name}=0.9")), "--found", "1"),
         )[kind]  # fmt: skip
-        status, told = clone.call("resumption", *words)
+        status, told = clone.says("resumption", *words)
         if status == 0:
             clone.said.add(word)
         elif "<<<<<<<" not in clone.text:
@@ -155,21 +170,40 @@ class World:
         assert status == 0, told
         clone.said.add(word)
 
+    def adopt(self, clone: Clone) -> None:
+        """A person says that the file is right, an old one as well."""
+        status, told = clone.says("resumption", "adopt", FILE)
+        assert status == 0 or "<<<<<<<" in clone.text, told
+
     def killed(self, clone: Clone) -> None:
-        fuse = Fuse(1 + self.dice.randrange(25))
+        """Any command may die anywhere; one that reads has changed nothing by then."""
+        words = self.dice.choice([
+            ("resumption", "trigger", "T1", "--phase", "3", "--next-step", "killed"),
+            ("resumption", "trigger", "T4", "--agent", "k", "--result", "PASS", "--finding", "k"),
+            ("resumption", "decide", f"{self.word(clone)}, killed"),
+            ("note", f"{self.word(clone)}, killed"),
+            ("resumption", "adopt", FILE),
+            *READS,
+        ])  # fmt: skip
+        fuse, before = Fuse(1 + self.dice.randrange(25)), clone.text
         with pytest.MonkeyPatch.context() as patch:
             for name in ("fsync", "rename", "link", "unlink"):
                 patch.setattr(os, name, fuse.on(getattr(os, name)))
             patch.setattr(disk, "swap", fuse.on(disk.swap))
             with contextlib.suppress(Death):
-                clone.call("resumption", "trigger", "T1", "--phase", "3", "--next-step", "killed")
+                clone.call(*words)
+        assert words not in READS or clone.text == before, "a reader that died changed the file"
 
     def edit(self, clone: Clone) -> None:
         """A hand edit by the rules: the next step, an agent, a decision."""
-        word, text = self.word(clone), clone.text
+        word, text, kind = self.word(clone), clone.text, self.dice.randrange(3)
         if "<<<<<<<" in text or "next_step: " not in text:
             return
-        if self.dice.randrange(2):
+        if kind == 0 and clone.documents() and "decision_log:" in text:
+            entry = f"decision_log:\n    - decision: {word}\n      rationale: by hand"
+            text = text.replace("decision_log: []", "decision_log:", 1)
+            text = text.replace("decision_log:", entry, 1)
+        elif kind == 1:
             before = text.partition("next_step: ")[2].partition("\n")[0].rstrip("\r")
             text = text.replace(f"next_step: {before}", f"next_step: {word}", 1)
         elif "agent_summaries: {}" in text:
@@ -179,13 +213,19 @@ class World:
             line = f"agent_summaries:\n    {word}: DONE. By hand."
             text = text.replace("agent_summaries:", line, 1)
         (clone.root / FILE).write_bytes(text.encode())
-        self.reads(clone)
+        self.reads(clone, looks=True)
         if clone.documents():  # where nothing was ever recorded a reader begins nothing
             clone.said.add(word)
 
-    def reads(self, clone: Clone) -> None:
+    def reads(self, clone: Clone, *, looks: bool = False) -> None:
+        """A command that reads; where it need not have looked at the file, a hook as well."""
         before, had = clone.text, clone.documents()
-        clone.call(*READS[self.dice.randrange(len(READS))])
+        which = self.dice.randrange(len(READS) + (not looks))
+        if which < len(READS):
+            clone.call(*READS[which])
+        else:
+            event, fields = self.dice.choice(HOOKS)
+            Claude(clone.root)(event, **fields)
         assert clone.text == before, "a reader changed the file"
         now = clone.documents()
         assert {name: now[name] for name in had} == had, "a reader changed a document"
@@ -269,8 +309,8 @@ class World:
     # Steps.
 
     OFTEN: ClassVar = {
-        "trigger": 8, "note": 2, "killed": 1, "edit": 4, "reads": 6, "commit": 4, "push": 4,
-        "pull": 4, "stash": 2, "switch": 3, "merge": 2, "rewrite": 2, "clocks": 1,
+        "trigger": 8, "note": 2, "killed": 2, "adopt": 1, "edit": 4, "reads": 6, "commit": 4,
+        "push": 4, "pull": 4, "stash": 2, "switch": 3, "merge": 2, "rewrite": 2, "clocks": 1,
     }  # fmt: skip
 
     def step(self) -> None:
@@ -323,7 +363,7 @@ class World:
             clone.git("commit", "-qm", "merged")
         if write:
             self.words += 1
-            status, told = clone.call(
+            status, told = clone.says(
                 "resumption", "trigger", "T1", "--phase", "4", "--next-step", f"first{self.words}"
             )
             assert status == 0, told

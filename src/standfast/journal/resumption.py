@@ -78,16 +78,16 @@ def find(ask: Ask, name: str) -> Document | None:
 def in_file(ask: Ask, file: str, text: str) -> Document | None:
     """The document that a file with this text shows: of the workflow that it names.
 
-    Where it names none, the one last seen there. One that had no workflow yet gets its name if
-    the section is one of its own.
+    Where it names none, the one that had this section, else the one last seen there. One that had
+    no workflow yet gets its name if the section is one of its own.
     """
     workflow = workflow_id(text)
     if workflow is None:
-        return find(ask, file)
+        return last_in(ask, file, text) or find(ask, file)
     found = find(ask, document_name(file, workflow))
     if found is not None:
         return found
-    last = last_in(ask, file, text)
+    last = last_in(ask, file, text) if updated_at.find(text) is not None else None
     return last if last is not None and last.workflow is None else None
 
 
@@ -97,11 +97,10 @@ def last_in(ask: Ask, file: str, text: str) -> Document | None:
     Where none stands there, it may be of any.
     """
     at = updated_at.find(text)
-    rows = ask(_NAMED, (CELLS + file, file))
-    found = (read(*row) for row in rows)
-    its = (each for each in found if at in (None, each.state["updated_at"])
-           or states.had(ask, each, str(at)))  # fmt: skip
-    return next(its, None)
+    found = [read(*row) for row in ask(_NAMED, (CELLS + file, file))]
+    like = [1 if at is None else states.likeness(ask, each, at, text) for each in found]
+    best = max(like, default=0)
+    return found[like.index(best)] if best else None
 
 
 def give_name(tx: Writing, document: Document, text: str, author: Author) -> Document:

@@ -74,9 +74,17 @@ def branch(ask: Ask, document: Document) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
-def had(ask: Ask, document: Document, updated_at: str) -> bool:
-    """Whether it had a state of this time."""
-    return bool(ask(_ANY, (_at(document.name, updated_at),)))
+def likeness(ask: Ask, document: Document, updated_at: str, text: str) -> int:
+    """How much of its state of this time a text has: two may be of one second. 0: it had none."""
+    rows = ask(_FIRST, (_at(document.name, updated_at),))
+    if rows:
+        state = _read(str(rows[0][0])).state
+    elif document.state["updated_at"] == updated_at:
+        state = document.state
+    else:
+        return 0
+    said = (value for value in state.values() if isinstance(value, str) and value)
+    return 1 + sum(value in text for value in said)
 
 
 def rename(tx: Writing, before: str, after: str) -> None:

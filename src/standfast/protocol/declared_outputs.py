@@ -27,6 +27,12 @@ _REPLIES = (
     *("edit nothing", "write nothing", "change nothing", "answer here", "reply here", "answer in"),
     *("transcript", "reply yes", "yes or no", "yes/no"),
 )
+_HEADS = ("from:", "subject:")  # of a mail that was pasted
+_PARTS = frozenset(
+    ("paragraph", "paragraphs", "line", "lines", "instruction", "instructions", "section", "part")
+)
+_DROPS = frozenset({"ignore", "disregard", "skip", "forget", "follow", "apply", "applies", "mind"})
+_NOT = frozenset({"not", "don't", "doesn't", "never", "ignore", "disregard", "skip"})
 _SESSION = ("session dir", "session folder", "session_dir", "session-dir")
 
 
@@ -42,6 +48,8 @@ def declared(text: str) -> list[str]:
     ours = outputs.paragraphs(said)
     if ours:
         return [each for each in ours if each.endswith(".md") and _is_path(each)]
+    if _takes_back(said):
+        return []
     found = _judged(said, [each.words for each in lines if each.words])
     is_told = order == sentinel_orders.STRONG and not _wants_a_reply(said)
     labelled = found[output_phrases.LABELLED] if is_told else []
@@ -65,6 +73,19 @@ def _judged(text: str, lines: Sequence[Sequence[Token]]) -> dict[int, list[str]]
         if seen >= MOST:
             break
     return {verdict: list(paths) for verdict, paths in found.items()}
+
+
+def _takes_back(text: str) -> bool:
+    """`Ignore the two lines above`, `do not follow the paragraph below`; and a mail, pasted."""
+    lines = text.lower().replace("\u2019", "'").replace(". ", "\n").split("\n")
+    if all(any(line.startswith(head) for line in lines) for head in _HEADS):
+        return True
+    for line in lines:
+        said = {word.strip("*_()[].,:;!") for word in line.split()}
+        is_near = "above" in said or "below" in said
+        if is_near and not any(each.isdisjoint(said) for each in (_PARTS, _DROPS, _NOT)):
+            return True
+    return False
 
 
 def _wants_a_reply(text: str) -> bool:

@@ -55,6 +55,8 @@ def _is_open(phrase: Sequence[Token]) -> bool:
     said = {each.word for each in phrase[: at + 1]}
     if "|" in said:
         return False  # a cell of a table tells what somebody does
+    if not words.FOR_OTHERS.isdisjoint(said) and not said & {"this", "following"}:
+        return False  # `TODO for me: …`
     said = {word for word in said if any(map(str.isalpha, word))}
     theirs = words.LEADERS | words.NOT_OURS | words.THEIRS
     return not said or (

@@ -58,9 +58,17 @@ def _is_doubtful(path: Token, said: Sequence[str], behind: Sequence[Token]) -> b
         or _has_condition(said)
         or near[:1] in ([word] for word in words.OLD)
         or output_conditions.depends_behind(behind)
-        or (near[:1] == ["or"] and any(each.path for each in behind[1:3]))
+        or _has_a_choice(behind)
         or "by" in near[:2]
     )
+
+
+def _has_a_choice(behind: Sequence[Token]) -> bool:
+    """`… or b.md`, `… and/or b.md`, `… / b.md`, `…, or if that is taken b.md`."""
+    tie = {each.word for each in behind[:3]} - {"and"} if behind else set()
+    first = behind[0].word if behind else ""
+    is_tied = first in words.OR or (first == "and" and not words.OR.isdisjoint(tie))
+    return is_tied and any(each.path for each in behind)
 
 
 def _has_condition(said: Sequence[str]) -> bool:
@@ -84,6 +92,8 @@ def _by_label(phrase: Sequence[Token], behind: Sequence[Token]) -> int | None:
         label.insert(0, each.word)
     label = [word for word in (*label, phrase[-1].word) if any(map(str.isalnum, word))]
     parts = {part for word in label for part in word.replace("-", "_").split("_")}
+    if phrase[-1].opens and not {phrase[-1].word} <= words.LABELS:
+        return NO  # `(template: x.md)` is an aside
     if not words.TO.isdisjoint(label) or len(label) > _NEAR or words.OUTPUTS.isdisjoint(parts):
         return None
     if is_within and _is_somebodys(phrase):
@@ -219,6 +229,8 @@ def _begins(phrase: Sequence[Token], at: int) -> bool:
 
 def _by_object(verb: str, about: set[str], *, has_colon: bool) -> int:
     """By what is to be written: findings, or some work of which nobody knows what it is for."""
+    if "anything" in about and not about <= words.ALL | {"anything", "you", "find", "found"}:
+        return NO  # `anything suspicious`: perhaps there is none
     if verb in words.GOES or verb in words.BE_WRITTEN or not words.OUTPUTS.isdisjoint(about):
         return SURELY
     if verb in words.PUTS:

@@ -94,6 +94,7 @@ OPENS = (
 )
 LABELS = OUTPUTS | _words("""outputfile outputs deliverables file path your the complete final full
     name location target destination must write save here document markdown md for this a of""")
+FOR_OTHERS = _words("me myself us him her them")
 LEADERS = _words("lead orchestrator command user person agent agents tool main others parent")
 ABOUT = (
     LEADERS
@@ -104,8 +105,15 @@ ABOUT = (
 )
 ELSEWHERE = _words("how whether why agents lead they others")
 
+# An order that stands alone on its line, without a full stop; and what makes it go on below.
+LOOKS = _words("""look check find review read analyse analyze audit inspect examine search verify
+    investigate scan list research map trace go""")
+TIES = _words("""that whether if how why who which where when what and or then to but agent agents
+    they subagents reviewers tools scripts hooks everyone people code""")
+
 # What ties a path to its sentence.
 AND = _words("and & plus + then but")
+OR = _words("or / and/or | alternatively otherwise resp")
 TO = _words("to into in at as under")
 WITHIN = _words("in at under")
 # What is in a file, not into it.
@@ -136,3 +144,9 @@ OVER = _words("previous old older earlier former history transcript told wrong b
 INSTRUCTING = _words("""follow this: include instructions output persist write save findings
     deliverable result""")
 QUOTES = _words("prompt prompts wording following follows below between pasted sense")
+
+# In a file's name, in capitals: what somebody was to fill in; the second also among capitals.
+FILLED_IN = _words("""ROLE NAME AGENT DATE TIME TIMESTAMP ID UUID SLUG TOPIC TITLE SHA HASH NUMBER
+    NUM INDEX YOUR MY TBD TODO PLACEHOLDER SKILL SESSION TASK LANE PHASE USER BRANCH VERSION
+    FILENAME FILE X Y N K""")
+ALWAYS_FILLED_IN = _words("TBD TODO PLACEHOLDER FILENAME YOUR N X")

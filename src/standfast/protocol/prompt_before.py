@@ -15,6 +15,7 @@ _QUOTING = (*_SAMPLES, "prompt", "old", "wrong", "bad", "transcript", "log", "co
 _OTHERS = ("agent", "reviewer", "role", "team", "expert")
 _BULLETS = ("- ", "* ", "+ ", "• ")
 _DEEP = 4
+_CROSSED_OUT = ("❌", "✗", "✘", "✖", "🚫", "⛔", "👎")
 _ENDS = (".", "!", "?", ":", ";")
 
 
@@ -25,6 +26,7 @@ class Before:
         self.last = ""  # the line before
         self.intro = ""  # a sentence or a heading that goes on below
         self.depth = 0  # blanks that the line before begins with
+        self.column = 0  # where its text begins: behind the bullet, if it has one
         self.is_next = False  # whether it is the line before
         self.is_wrapped = False  # whether the line before is the half of a sentence
         self.is_half = False  # the same, over blank lines
@@ -36,12 +38,16 @@ class Before:
 
     def is_set_in(self, line: str) -> bool:
         """Whether the line is a quotation in the midst of a sentence."""
+        said = line.strip()
         depth, before = len(line) - len(line.lstrip()), self.depth
         self.is_deeper = depth > before
-        is_deep = self.is_half and depth >= before + _DEEP
-        self.is_set_off = is_deep and (self.is_set_off or line.strip()[0].isupper())
+        is_deep = self.is_half and depth >= self.column + _DEEP
+        self.is_set_off = is_deep and (self.is_set_off or said[0].isupper())
         if not self.is_set_off and not self.is_deeper:
             self.depth = depth
+        if not self.is_set_off:
+            bare = plain(said)
+            self.column = self.depth if bare == said else depth + len(said) - len(bare)
         return self.is_set_off
 
     def meet_blank(self) -> None:
@@ -80,6 +86,7 @@ class Before:
     def wrapped(self, said: str, found: list[Token]) -> list[Token]:
         """The half of a sentence that stands in the line before."""
         goes_on = self.is_wrapped and not said[0].isupper() and plain(said) == said
+        goes_on = goes_on and not _begins_anew(self.last, said)
         return tokens(self.last) if goes_on and not found[0].colon else []
 
     def keep(self, said: str, *, names_files: bool = False) -> None:
@@ -116,8 +123,18 @@ class Before:
             self.intro_kind = prompt_intros.OURS
 
 
+def _begins_anew(last: str, said: str) -> bool:
+    """Whether two lines without a full stop are two orders: `look for races`, `write your …`."""
+    before = last.lower().split()
+    first = next((word for word in said.lower().split() if word not in words.POLITE), "")
+    is_order = bool(before) and before[0] in words.LOOKS and words.TIES.isdisjoint(before)
+    return is_order and first in words.WRITES and words.NEVER.isdisjoint(before)
+
+
 def _is_quoted(said: str) -> bool:
-    """`> …`, or a quotation that begins with the line and goes on below it."""
+    """`> …`, `❌ …`, or a quotation that begins with the line and goes on below it."""
+    if plain(said).startswith(_CROSSED_OUT):
+        return True
     return said[0] == ">" or (said[0] in '"“«' and said[1:2].isupper() and said.count('"') % 2 == 1)
 
 

@@ -6,6 +6,8 @@ or a placeholder that nobody filled in is none. A sentence in quotes is somebody
 
 from __future__ import annotations
 
+from standfast.protocol import placeholders
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,19 +18,21 @@ _OPENS_BEHIND = " \t([{,:=>|*"
 _BEFORE = "([{<`\"'“\u2018«*_"
 _BEHIND = ")]}>`\"'”\u2019»*"
 _ENDS, _COLONS = ".!?;", (":", "=", "|", ">", "→")
-_NO_PATH = frozenset('{}<>[]$*?|\\"`…\0') | {chr(code) for code in range(32)}
+_NO_PATH = frozenset('{}<>[]$*?|%#\\"`…\0') | {chr(code) for code in range(32)}
 _BARS = frozenset("|-\u2013—=>→")
 _QUOTED = 1_024  # characters: what is longer is no quotation
+_CODE = ("<code>", "</code>", "``")
 _LABELS = frozenset({"to", "file", "path", "into", "in", "at"})
 
 
 class Token:
-    """One word, or a path; and what stands right behind it."""
+    """One word, or a path; what stands right behind it, and whether it opens a bracket."""
 
-    __slots__ = ("asks", "colon", "comma", "ends", "path", "raw", "word")
+    __slots__ = ("asks", "colon", "comma", "ends", "opens", "path", "raw", "word")
 
-    def __init__(self, raw: str, path: str = "", behind: str = "") -> None:
+    def __init__(self, raw: str, path: str = "", behind: str = "", before: str = "") -> None:
         self.raw = raw
+        self.opens = "(" in before
         self.path = path
         self.word = "" if path else raw.lower().replace("\u2019", "'")
         self.comma = "," in behind
@@ -111,7 +115,7 @@ def _plain(raw: str) -> Iterator[Token]:
             for part in parts[:-1]:
                 yield Token(part, part, ",")
             core = parts[-1]
-    yield Token(core, as_path(core), behind)
+    yield Token(core, as_path(core), behind, raw[: len(raw) - len(word)])
 
 
 def as_path(said: str) -> str:
@@ -123,7 +127,7 @@ def as_path(said: str) -> str:
         return ""
     if any(char.isspace() for char in said) and not _may_hold_blanks(said):
         return ""
-    return said
+    return "" if placeholders.stands_in(said) else said
 
 
 def _may_hold_blanks(said: str) -> bool:
@@ -138,6 +142,8 @@ def _may_hold_blanks(said: str) -> bool:
 
 def _without_markup(line: str) -> str:
     """Links become where they lead to, and a tag around a text becomes its label."""
+    for mark in _CODE if "``" in line or "<code>" in line else ():
+        line = line.replace(mark, "`")
     while (middle := line.find("](")) > 0:
         start, end = line.rfind("[", 0, middle), line.find(")", middle)
         if start < 0 or end < 0:

@@ -45,7 +45,7 @@ def _last_sentence(text: str) -> list[str]:
         at -= 1
     near = " ".join(line.strip() for line in lines[at:]).lower()
     start = max(near.rfind(stop) + len(stop) if stop in near else 0 for stop in _STOPS)
-    return near[start:].split()
+    return near[start:].replace(">", "> ").split()
 
 
 def _goes_on(line: str) -> bool:
@@ -88,6 +88,7 @@ def _opens(before: list[str], said: list[str], at: int) -> bool:
         not at
         or not said[at - 1]
         or before[at - 1].endswith((",", ":", ".", ")", "|", "]"))
+        or (before[at - 1][0] == "<" and before[at - 1][-1] == ">")
         or said[at - 1].endswith(".md")
     )
 

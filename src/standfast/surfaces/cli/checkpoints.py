@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from standfast import clock
 from standfast.journal import checkpoints as recorded
 from standfast.protocol import checkpoints as rules
+from standfast.protocol.staleness import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,11 +33,17 @@ def rows(screen: Screen, found: Iterable[Kept]) -> str:
     return screen.table(
         [
             (kept.id, kept.key.run_id, kept.key.phase, kept.key.lane, kept.key.stage,
-             kept.status, clock.local_minute(kept.at), _notes(kept))
+             kept.status, _written(kept), _notes(kept))
             for kept in found
         ],
         ("strong", "", "", "", "", "strong", "dim"),
     )  # fmt: skip
+
+
+def _written(kept: Kept) -> str:
+    """When it was written, as it says itself: a file may be older than what we know of it."""
+    second = seconds(kept.record.get("timestamp"))
+    return clock.local_minute(kept.at if second is None else second * clock.MICROSECONDS)
 
 
 def _notes(kept: Kept) -> str:
@@ -51,7 +58,7 @@ def whole(
     parts += [screen.table([(name, _text(value)) for name, value in record.items()
                            if name not in rules.HINTS], ("dim",))]  # fmt: skip
     for title, some in (
-        ("HISTORY", [(kept.id, kept.status, clock.local_minute(kept.at), kept.actor,
+        ("HISTORY", [(kept.id, kept.status, _written(kept), kept.actor,
                       str(kept.record.get("notes") or "")) for kept in before]),
         ("LOG", [tuple(_text(entry.get(name, "-")) for name in ("ts", "event", "status", "notes"))
                  for entry in log.entries]),

@@ -91,7 +91,10 @@ def adopt(context: Context, given: str | None) -> int:
     found = resumption_files.look(context.place.root, file)
     if not found.has_section:
         return _nothing_to_do(context, found)
-    resumption_files.refuse(found)
+    document = writing.known(context, file)
+    is_edit = document is not None and found.version != FIRST_VERSION
+    if not is_edit or found.readable.removed:  # what we know may be edited as people do
+        resumption_files.refuse(found)
     context.may_write()
     documents_kept.take_over(context.journal, context.place, file)
     document = writing.known(context, file)
