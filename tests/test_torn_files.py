@@ -1,13 +1,12 @@
 """After a power cut inside an agent: torn files are kept, put back and told of; work is left."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import lane_runs
-from lane_runs import LANE, Lane
+from lane_runs import Lane, end_at, resumed
 
 LONG = "".join(f"line {number}\n" for number in range(2_000))
 # The first run leaves what a cut may leave, and never ends; the next keeps what it was told.
@@ -35,26 +34,6 @@ def cut(lane: Lane, tmp_path: Path, *, another_boot: bool) -> None:
     end_at(mark, lane, "--runner", AGENT.format(mark=mark, told=tmp_path / "told"))
     if another_boot:
         lane_runs.reboot(lane)
-
-
-def end_at(mark: Path, lane: Lane, *words: str, plan: str = "") -> None:
-    """Begin the lane, or a plan, and end everything once the mark is there."""
-    argv = lane.argv("run", *LANE, "--task", lane.task("one"), *words)
-    if plan:
-        argv = [*lane.argv()[:-1], "run", plan, "--base", "main"]
-    child = subprocess.Popen(argv, cwd=lane.repo, stderr=subprocess.DEVNULL)
-    while not mark.exists():
-        assert child.poll() is None
-    lane_runs.end_everything(lane, child.pid)
-    child.wait()
-
-
-def resumed(lane: Lane) -> None:
-    lane.resume()
-    (left,) = json.loads(lane.standfast("ps", "--json").stdout)["effects"]
-    assert lane.standfast("settle", left["key"], "again").returncode == 0
-    done = lane.resume()
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.req("REL-10")
