@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -19,6 +20,11 @@ from standfast.testing.rig.scenario import read_scenario
 STORIES = Path(rig.__file__).parent / "scenarios" / "woken"
 STANDFAST = Path(sys.executable).with_name("standfast")
 VERSIONS = ("2.1.325", "2.0.76")
+# A brief begins with its header; what follows it belongs to it up to the end of the message.
+BRIEF = re.compile(r"\[standfast (\w{4}) · .*?\nMore: standfast brief --more", re.DOTALL)
+ADDITION = re.compile(
+    r"\(standfast \w{4} · adds to the brief above .*\)(?:\n.*«\w{4} .*|\n[A-Z].*)*"
+)
 
 
 class World:
@@ -94,3 +100,8 @@ def program_of(version: str) -> str:
         return install(version)
     except NpmMissing as missing:
         pytest.skip(str(missing))
+
+
+def told(text: str) -> str:
+    """Everything that Standfast says in a request."""
+    return "\n".join(match[0] for match in (*BRIEF.finditer(text), *ADDITION.finditer(text)))

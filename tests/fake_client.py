@@ -6,6 +6,7 @@ and each prompt in a file of its own.
 
 from pathlib import Path
 
+from standfast.protocol.quality_gates import WEIGHTS
 from standfast.protocol.runners import CLAUDE, Runner
 
 _SCRIPT = r"""
@@ -82,3 +83,12 @@ class Client:
 
     def _beside(self, name: str) -> Path:
         return self.ledger.with_name(f"ledger.{name}")
+
+
+def judges(score: str) -> str:
+    """The line of a critic, who gives the same score in everything."""
+    given = ", ".join(f'\\"{name}\\": {score}' for name in WEIGHTS)
+    block = f"\\`\\`\\`json\\n{{{given}}}\\n\\`\\`\\`\\nMore.\\n<!-- AGENT_COMPLETE -->\\n"
+    return (
+        f'printf "{block}" > "$STANDFAST_OUTPUTS/quality-scores.md"; init; result false done 0.125'
+    )

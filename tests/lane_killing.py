@@ -23,8 +23,7 @@ from standfast.testing.faults.shim import compiler
 SOURCE = Path(__file__).parent / "kill_shim.c"
 SELF, CALLER, ALL = 1, 2, 3
 MODES = (SELF, CALLER, ALL)
-_SIZE = 6
-_FORMAT = f"{_SIZE}l"
+FORMAT = "6l"  # of the file by which the shim is told
 
 
 class Ended(NamedTuple):
@@ -43,7 +42,7 @@ class Killer:
         library, self._file = folder / "shim.so", folder / "shared"
         command = [str(compiler()), "-shared", "-fPIC", "-O2", "-o", str(library), str(SOURCE)]
         subprocess.run([*command, "-ldl"], check=True)
-        self._file.write_bytes(bytes(struct.calcsize(_FORMAT)))
+        self._file.write_bytes(bytes(struct.calcsize(FORMAT)))
         env = {**os.environ, "LD_PRELOAD": str(library), "KILL_SHIM_FILE": str(self._file)}
         argv = [sys.executable, __file__]
         pipe = subprocess.PIPE
@@ -76,6 +75,12 @@ def fresh(template: Path, at: Path) -> Path:
     return at
 
 
+def has_fired(shared: Path) -> bool:
+    """Whether the shim has killed whom this file told it to kill."""
+    with shared.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as seen:
+        return bool(struct.unpack(FORMAT, seen[:])[-1])
+
+
 # The program.
 
 
@@ -92,7 +97,7 @@ def perform(name: str, args: list[str]) -> str:
 
 def child(shared: mmap.mmap, order: list[object], out: int) -> None:
     name, args, nth, mode = order
-    struct.pack_into(_FORMAT, shared, 0, 1, nth, 0, mode, os.getpid(), 0)
+    struct.pack_into(FORMAT, shared, 0, 1, nth, 0, mode, os.getpid(), 0)
     try:
         said, status = perform(str(name), list(args)), 0  # type: ignore[call-overload]
     except StandfastError as error:
@@ -104,7 +109,7 @@ def child(shared: mmap.mmap, order: list[object], out: int) -> None:
 
 def main() -> None:
     with open(os.environ["KILL_SHIM_FILE"], "r+b") as file:
-        shared = mmap.mmap(file.fileno(), struct.calcsize(_FORMAT))
+        shared = mmap.mmap(file.fileno(), struct.calcsize(FORMAT))
     for line in sys.stdin:
         said, out = os.pipe()
         pid = os.fork()
@@ -114,7 +119,7 @@ def main() -> None:
         _, status = os.waitpid(pid, 0)
         with os.fdopen(said, "rb") as words:
             told = words.read().decode()
-        _, _, calls, _, _, fired = struct.unpack_from(_FORMAT, shared)
+        _, _, calls, _, _, fired = struct.unpack_from(FORMAT, shared)
         struct.pack_into("l", shared, 0, 0)
         print(json.dumps([os.waitstatus_to_exitcode(status), calls, bool(fired), told]), flush=True)
 

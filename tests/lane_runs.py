@@ -119,3 +119,24 @@ def reboot(lane: Lane) -> None:
         lines = [line.split("/") for line in started.read_text("utf-8").splitlines()]
         there = [[*each[:2], str(uuid.uuid4()), *each[3:]] for each in lines]
         started.write_text("\n".join("/".join(each) for each in there), encoding="utf-8")
+
+
+def end_at(mark: Path, lane: Lane, *words: str, plan: str = "") -> None:
+    """Begin the lane, or a plan, and end everything once the mark is there."""
+    argv = lane.argv("run", *LANE, "--task", lane.task("one"), *words)
+    if plan:
+        argv = [*lane.argv()[:-1], "run", plan, "--base", "main"]
+    child = subprocess.Popen(argv, cwd=lane.repo, stderr=subprocess.DEVNULL)
+    while not mark.exists():
+        assert child.poll() is None
+    end_everything(lane, child.pid)
+    child.wait()
+
+
+def resumed(lane: Lane) -> None:
+    """As a person does after that: resume the lane, answer that it is to be done again, resume."""
+    lane.resume()
+    (left,) = json.loads(lane.standfast("ps", "--json").stdout)["effects"]
+    assert lane.standfast("settle", left["key"], "again").returncode == 0
+    done = lane.resume()
+    assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@ from effect_desk import until
 from lane_runs import build
 from standfast.journal import resumption, runs
 from standfast.journal.store import Journal
+from standfast.process import find_program
 
 REPORTS = 'echo \'{"type":"result","session_id":"s","total_cost_usd":0.6,"is_error":false}\''
 # An agent: a line in a ledger outside, then a file in its worktree.
@@ -150,6 +151,21 @@ def claude_like(world: Night, more: str = ":") -> None:
     command = f"[sh, {world.top / 'agent.sh'}, --permission-mode, acceptEdits]"
     text = f"runner: own\nrunners:\n  own:\n    kind: claude\n    command: {command}\n"
     (folder / "config.yaml").write_text(text, encoding="utf-8")
+
+
+def slow_git(world: Night, word: str) -> tuple[str, Path, Path]:
+    """A PATH on which git waits for a file before it does *word*, and says that it does."""
+    folder, waits, go = world.top / "slow", world.top / "waits", world.top / "go"
+    folder.mkdir()
+    real = find_program("git", os.environ["PATH"])
+    text = f"""#!/bin/sh
+case " $* " in *" {word} "*)
+    echo x >> {waits}; until test -e {go}; do sleep 0.02; done;; esac
+exec {real} "$@"
+"""
+    (folder / "git").write_text(text, encoding="utf-8")
+    (folder / "git").chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}", waits, go
 
 
 def documented(world: Night) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fuses import Death, Fuse
 from standfast import disk
 from standfast.files import homes
 from standfast.journal import checkpoints, reading, resumption
@@ -17,7 +18,6 @@ from standfast.journal.store import Journal
 from standfast.journal.verify import verify
 from standfast.protocol import yaml_sections
 from standfast.surfaces.cli import main
-from test_crash_points import Death, Fuse
 
 FILE = "ORCHESTRATION.yaml"
 LANE = ("--run-id", "r", "--phase", "P1", "--lane", "SL-1")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from effect_desk import Desk, until
+from places import TESTS
 from standfast import process
 from standfast.effects.folder import ERR, EXIT, ORDER, OUT, ROOM, STARTED, SUP
 from standfast.effects.streams import Stream
@@ -182,7 +183,7 @@ def on_small_disk(folder: Path, size: str, script: str) -> list[tuple[str, int, 
     apart = ["unshare", "-rm"]
     if shutil.which("unshare") is None or subprocess.run([*apart, "true"], check=False).returncode:
         pytest.skip("no namespace of mounts may be made here")
-    words = [sys.executable, "-c", FULL, str(folder), size, script, str(Path(__file__).parent)]
+    words = [sys.executable, "-c", FULL, str(folder), size, script, str(TESTS)]
     done = subprocess.run([*apart, *words], capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
     return [tuple(json.loads(line)) for line in done.stdout.splitlines()]

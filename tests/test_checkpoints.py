@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from places import ROOT
 from standfast.errors import BadCheckpoint, BadDocument, MoveRefused, StandfastError
 from standfast.protocol import checkpoint_fields as fields
 from standfast.protocol import checkpoint_hints as hinted
@@ -324,7 +325,7 @@ def faults(schema: dict[str, object], value: object, root: dict[str, object]) ->
 
 @pytest.mark.req("CKP-02")
 def test_published_schema_takes_what_we_take_and_what_we_write() -> None:
-    page = Path(__file__).parents[1] / "docs" / "reference" / "checkpoints.schema.json"
+    page = ROOT / "docs" / "reference" / "checkpoints.schema.json"
     schema = json.loads(page.read_text(encoding="utf-8"))
     ours = json.loads(text.write([text.line(json.dumps({"id": "CP-001", **WHOLE}), KEY, "/r")]))
 

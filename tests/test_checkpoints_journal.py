@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import ratios
+from places import ROOT
 from standfast import clock
 from standfast.errors import BadName, MoveRefused
 from standfast.files import checkpoints_json, homes, publish
@@ -24,7 +25,7 @@ from standfast.journal.verify import verify
 from standfast.protocol.checkpoints import Record
 
 WRITERS, EACH = 8, 500
-BUILD = Path(__file__).parents[1] / "build"
+BUILD = ROOT / "build"
 
 
 @pytest.fixture

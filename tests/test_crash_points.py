@@ -6,14 +6,13 @@ made; what the next command then finds on the real disk is what the test looks a
 
 import fcntl
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from fuses import Death, Fuse
 from standfast import disk
 from standfast.files import look, publish, status_md, swap
 from standfast.files.face import Face
@@ -25,27 +24,6 @@ THEIRS = b"## Decisions\n- theirs\n"
 LINUX = pytest.mark.skipif(
     not os.path.isdir("/proc/self/fd"), reason="the name of a synced file is read from /proc"
 )
-
-
-class Death(BaseException):
-    pass
-
-
-class Fuse:
-    """Lets *left* calls be made, and dies right after the last of them."""
-
-    def __init__(self, left: int) -> None:
-        self.left = left
-
-    def on(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any, **named: Any) -> Any:
-            done = real(*arguments, **named)
-            self.left -= 1
-            if self.left == 0:
-                raise Death
-            return done
-
-        return call
 
 
 @pytest.fixture

@@ -12,10 +12,11 @@ from typing import NamedTuple
 import pytest
 
 from claude_calls import Claude
+from places import TESTS
 from standfast.journal.store import Journal
 from standfast.protocol.outputs import SENTINEL
 
-FOLDER = Path(__file__).parent / "fixtures" / "prompts"
+FOLDER = TESTS / "fixtures" / "prompts"
 SESSION_DIR = ".cwf/projects/261116-01-demo"
 STATE = f"live:\n  session_id: s\n  dir: {SESSION_DIR}\n"
 END = f"End your output file with the exact line `{SENTINEL}` as the last line."

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuses import Death, Fuse
 from standfast import disk
 from standfast.errors import JournalDamaged
 from standfast.journal import base as bases
@@ -25,7 +26,6 @@ from standfast.journal.base import Base
 from standfast.journal.store import Journal
 from standfast.journal.verify import Report, verify
 from standfast.journal.writing import Writing
-from test_crash_points import Death, Fuse
 
 SESSIONS = ("one", "two", "three")
 CLAUDE = "claude"

@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 from effect_desk import Desk, cut_short, until
-from lane_killing import SELF, SOURCE
+from lane_killing import FORMAT, SELF, SOURCE, has_fired
 from standfast import clock, process
 from standfast.effects import door
 from standfast.effects.folder import ORDER, SUP, TREE, Order
 from standfast.testing.faults import planted
 from standfast.testing.faults.shim import compiler
-from test_supervisors import _FORMAT, _has_fired
 
 NAME, VALUE = planted.NAME, secrets.token_hex(16)
 
@@ -72,7 +71,7 @@ def test_environment_is_on_no_disk_whichever_call_was_the_last(
     nth, fired = 0, True
     while fired:
         nth += 1
-        shared.write_bytes(struct.pack(_FORMAT, 1, nth, 0, SELF, 0, 0))
+        shared.write_bytes(struct.pack(FORMAT, 1, nth, 0, SELF, 0, 0))
         with monkeypatch.context() as preloaded:
             preloaded.setenv("LD_PRELOAD", str(library))
             caller = desk.call(f"a{nth}", "echo said")
@@ -81,7 +80,7 @@ def test_environment_is_on_no_disk_whichever_call_was_the_last(
         while effect.is_alive():
             clock.pause(0.005)
         assert holders(desk.root) == [], nth
-        fired = _has_fired(shared)
+        fired = has_fired(shared)
 
     assert nth > 20, "it was killed at none of its calls"
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from places import TESTS
 from standfast import disk
 from standfast.errors import FaceInvalid
 from standfast.files import displaced, homes, look, merge, publish, status_md, swap
@@ -21,7 +22,7 @@ from standfast.journal.reading import Decision
 from standfast.journal.store import Journal
 from standfast.journal.verify import verify
 
-EDITOR = Path(__file__).with_name("racing_editor.py")
+EDITOR = TESTS / "racing_editor.py"
 
 
 @pytest.fixture

@@ -12,14 +12,14 @@ import pytest
 from claude_calls import Claude
 from conftest import Cli
 from context_samples import lines_of
+from places import TESTS
 from resumption_files import FILE
 from standfast.protocol.context import required_findings
 from standfast.protocol.context_document import parse
 from standfast.protocol.context_migration import migrate
 
-HERE = Path(__file__).parent
-SECTIONS = sorted((HERE / "sections").glob("*.meant.json"))
-CONTEXTS = sorted((HERE / "contexts").glob("*.meant.json"))
+SECTIONS = sorted((TESTS / "sections").glob("*.meant.json"))
+CONTEXTS = sorted((TESTS / "contexts").glob("*.meant.json"))
 NOW = "2026-11-19T02:00Z"
 _NAMES = {
     "recovery": "Recovery Steps",

@@ -14,12 +14,13 @@ import pytest
 
 import git_lanes
 from git_lanes import CHANGES, Repo
+from places import TESTS
 from standfast import disk, writers
 from standfast.errors import GitFailed
 from standfast.git import advancing, exchanging, saves
 from standfast.lane_errors import BaseRefused
 
-EDITOR = Path(__file__).with_name("saving_editor.py")
+EDITOR = TESTS / "saving_editor.py"
 ROUNDS, FILES = 24, 60
 MINE = b"mine\n"
 

@@ -36,6 +36,7 @@ from hook_calls import (
     deadline_s,
     put_launcher,
 )
+from places import TESTS
 from secret_samples import Planted, planted
 from standfast import clock
 from standfast.clients import serve
@@ -374,9 +375,10 @@ def elsewhere(
     function: Callable[..., None], *arguments: str | Path, through: Sequence[str] = ()
 ) -> None:
     """Run a function of this file in a process of its own."""
-    paths = [str(Path(__file__).parent), str(Path(standfast.__file__).parents[1])]
+    ours = Path(__file__)
+    paths = [str(each) for each in (ours.parent, TESTS, Path(standfast.__file__).parents[1])]
     script = (
-        f"import sys; sys.path[:0] = {paths!r}; import {Path(__file__).stem} as here;"
+        f"import sys; sys.path[:0] = {paths!r}; import {ours.stem} as here;"
         f" here.{function.__name__}(*sys.argv[1:])"
     )
     argv = [*through, sys.executable, "-c", script, *map(str, arguments)]

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 import lane_library as library
+from lane_kills import MOST_FACTS, killed_after
 from lane_runs import LANE, Lane, build
 from run_worlds import documented, night
 from standfast.git import Git, changes, contents, faceless
 from standfast.journal import keeping
 from standfast.lane_errors import LaneBlocked
 from standfast.run import faces
-from test_lane_kills import MOST_FACTS, killed_after
 
 FILE = "ORCHESTRATION.yaml"
 RECORDS = ".claude/ai-dev-kit/run-logs/checkpoints.json"

@@ -1,15 +1,11 @@
 """Kill -9 between any two facts of a lane: it goes on, nothing is lost, nothing is done twice."""
 
-import os
-import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from lane_kills import MOST_FACTS, killed_after
 from lane_runs import LANE, Lane, build
-from standfast.errors import StandfastError
-from standfast.journal import reading
 from standfast.protocol import checkpoints as cp
 
 # Fails the first time, moves the base the second time, and tells of every run.
@@ -18,7 +14,6 @@ test "$STANDFAST_ATTEMPT" = 2 || exit 1
 echo made > made.txt
 cd "$MAIN" && echo other > other.txt && git add other.txt && git commit -qm other
 """
-MOST_FACTS = 60
 
 
 @pytest.fixture
@@ -32,35 +27,6 @@ def lane(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lane:
 def begin(lane: Lane) -> list[str]:
     words = ("--retries", "1", "--test", 'echo tests >> "$LEDGER"', "--merge", "no-ff")
     return lane.argv("run", *LANE, "--runner", AGENT, "--task", lane.task("one"), *words)
-
-
-def facts(lane: Lane) -> int:
-    """As the file shows them: no lock is taken, so that nobody is held up."""
-    path = lane.repo / ".git" / "standfast" / "journal.db"
-    if not path.exists():
-        return 0
-    journal = lane.journal()
-    try:
-        return reading.last_seq(journal)
-    except StandfastError:
-        return 0
-    finally:
-        journal.close()
-
-
-def killed_after(lane: Lane, argv: list[str], count: int) -> bool:
-    """Run it until the journal holds *count* facts, and kill it; False if it was done before."""
-    with subprocess.Popen(
-        argv,
-        cwd=lane.repo,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        while process.poll() is None:
-            if facts(lane) >= count:
-                os.kill(process.pid, signal.SIGKILL)
-    return process.returncode == -signal.SIGKILL
 
 
 def assert_done_once(lane: Lane, ledger: Path) -> None:

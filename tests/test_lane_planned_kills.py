@@ -7,24 +7,14 @@ from pathlib import Path
 import pytest
 
 import lane_library as library
-from fake_client import Client
+from fake_client import Client, judges
+from lane_kills import facts, killed_after
 from lane_runs import Lane, build
 from standfast import clock
 from standfast.protocol import lane_steps
 from standfast.protocol.lane_spec import Gate, Spec
-from standfast.protocol.quality_gates import WEIGHTS
-from test_lane_kills import facts, killed_after
 
 HOUR_S = 3600
-
-
-def judges(score: str) -> str:
-    """A critic's line of the fake client."""
-    given = ", ".join(f'\\"{name}\\": {score}' for name in WEIGHTS)
-    block = f"\\`\\`\\`json\\n{{{given}}}\\n\\`\\`\\`\\nMore.\\n<!-- AGENT_COMPLETE -->\\n"
-    return (
-        f'printf "{block}" > "$STANDFAST_OUTPUTS/quality-scores.md"; init; result false done 0.125'
-    )
 
 
 @pytest.fixture

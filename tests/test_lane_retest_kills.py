@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 import lane_library as library
-from fake_client import Client
+from fake_client import Client, judges
+from lane_kills import killed_after
 from lane_runs import LANE, Lane, build
 from standfast.protocol.lane_spec import Gate
-from test_lane_kills import killed_after
-from test_lane_planned_kills import judges
 
 # Moves the base the first time; told what is red together, it mends that.
 AGENT = """echo "agent $STANDFAST_ATTEMPT" >> "$LEDGER"

@@ -13,11 +13,12 @@ import pytest
 
 import git_lanes
 from git_lanes import Repo
+from places import ROOT
 from standfast.git import worktrees
 
 pytestmark = [pytest.mark.prove, pytest.mark.ratio]
 
-BUILD = Path(__file__).parents[1] / "build"
+BUILD = ROOT / "build"
 FILES = 5_000
 BOUND = 1.2
 ATTEMPTS = 12

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from planted_runs import plant, record, spec
 from standfast.journal import checkpoints, lane_steps, rollbacks
 from standfast.journal.author import USER
 from standfast.journal.rollbacks import Told
 from standfast.journal.store import Journal
 from standfast.protocol import checkpoints as cp
-from test_run_speed import plant, record, spec
 
 
 def left(journal: Journal) -> list[str]:

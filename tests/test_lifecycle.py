@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from places import TESTS
 from standfast.errors import (
     BadName,
     FaceInvalid,
@@ -246,7 +247,7 @@ def test_nothing_is_asked_of_a_journal_that_is_not_there(journal: Journal) -> No
 
 def race(journal: Journal, after: str) -> list[int]:
     """32 processes that begin at once; how many moves each got."""
-    program = [sys.executable, Path(__file__).with_name("lifecycle_racers.py"), journal.folder]
+    program = [sys.executable, TESTS / "lifecycle_racers.py", journal.folder]
     with ExitStack() as stack:
         racers = [
             stack.enter_context(

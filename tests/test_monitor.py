@@ -18,6 +18,7 @@ from standfast.clients.claude import chosen
 from standfast.clients.claude import transcript as reading
 from standfast.journal import resumption
 from standfast.protocol import context_monitor
+from user_settings import set_by_user
 
 NOW = "2026-02-20T10:30:00Z"
 OLD_SECTION = f"resumption:\n  recovery_state:\n    updated_at: {NOW}\n"
@@ -36,12 +37,6 @@ def ask(claude: Claude, tokens: int = 0, model: str = "claude-opus-4") -> str:
     if tokens:
         transcript(path, tokens, model=model)
     return context(claude("UserPromptSubmit", prompt="go on", transcript_path=str(path)))
-
-
-def set_by_user(text: str) -> None:
-    folder = Path(os.environ["XDG_CONFIG_HOME"]) / "standfast"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.yaml").write_text(text, encoding="utf-8")
 
 
 def begins(claude: Claude, tool: str, **given: Any) -> str:

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
+from places import TESTS
 from standfast.journal import decisions, reading, schema
 from standfast.journal.store import Journal
 from standfast.journal.verify import verify
 
-MUSEUM = Path(__file__).with_name("museum")
+MUSEUM = TESTS / "museum"
 
 
 @pytest.mark.parametrize("exhibit", sorted(path.name for path in MUSEUM.glob("schema-*")))

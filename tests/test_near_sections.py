@@ -10,9 +10,10 @@ import pytest
 
 from claude_calls import Claude
 from conftest import Cli
+from places import TESTS
 from resumption_files import FILE, section
 
-SAMPLES = sorted((Path(__file__).parent / "sections").glob("*.yaml"))
+SAMPLES = sorted((TESTS / "sections").glob("*.yaml"))
 NEAR = "near-gates-as-mappings"
 
 

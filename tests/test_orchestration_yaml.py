@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import Cli
+from fuses import Death, Fuse
 from resumption_samples import LATER, TRIGGERS, iteration, lived
 from standfast import disk
 from standfast.errors import FaceInvalid, StandfastError
@@ -35,7 +36,6 @@ from standfast.protocol import yaml_sections
 from standfast.protocol.resumption_check import validate
 from standfast.protocol.resumption_triggers import AgentCompletion, Summary
 from standfast.protocol.yaml_text import read_yaml
-from test_crash_points import Death, Fuse
 from yaml_documents import Made, block_documents
 
 FILE = "ORCHESTRATION.yaml"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
+from places import TESTS
 from plan_samples import EVERYTHING, SMALLEST
 
 pytestmark = pytest.mark.req("RUN-01")
@@ -195,9 +196,7 @@ def test_title_cannot_leave_its_label(cli: Cli, plans: Path) -> None:
 
 
 def test_show_speaks_to_programs_in_our_own_form(cli: Cli, plans: Path) -> None:
-    text = (Path(__file__).parent / "plans" / "phase-10-not-parallel.md").read_text(
-        encoding="utf-8"
-    )
+    text = (TESTS / "plans" / "phase-10-not-parallel.md").read_text(encoding="utf-8")
     (plans / "release.md").write_text(text, encoding="utf-8")
 
     told = json.loads(cli("plan", "show", "release.md", "--json", cwd=plans).stdout)

@@ -1,16 +1,15 @@
 """Twenty Markdown plans as people and models write them: read, or refused with line and reason."""
 
-from pathlib import Path
-
 import pytest
 
+from places import TESTS
 from plan_samples import plan_of, told
 from standfast.protocol import plan_alone, plan_reading, plan_waves
 from standfast.protocol.plan import Lane, Phase, Plan, Task
 
 pytestmark = pytest.mark.req("RUN-01")
 
-PLANS = Path(__file__).parent / "plans"
+PLANS = TESTS / "plans"
 ONE_TASK = "(warning) the lane `{}` has no table of tasks"
 NAME_RULE = "may hold only ASCII letters, digits, `.`, `_` and `-`"
 

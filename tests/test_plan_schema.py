@@ -1,13 +1,13 @@
 """The schema that editors use and the reader that runs use refuse the same plans."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from places import ROOT
 from plan_samples import EVERYTHING, SMALLEST
 from standfast.protocol import json_schema, plan_schema, plan_yaml
 from standfast.protocol.plan_findings import errors
@@ -86,7 +86,7 @@ def test_schema_and_reader_agree(value: Any) -> None:
 
 
 def test_schema_is_published() -> None:
-    path = Path(__file__).parents[1] / "docs" / "reference" / "plan.schema.json"
+    path = ROOT / "docs" / "reference" / "plan.schema.json"
 
     assert json.loads(path.read_text(encoding="utf-8")) == plan_schema.PLAN
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import resumption_samples as samples
 from claude_calls import SESSION, Claude
 from conftest import Cli
+from places import ROOT
 from standfast import clock
 from standfast.journal import decisions, resumption
 from standfast.journal.author import Author
@@ -867,7 +868,7 @@ def test_section_alone_orients_a_session_that_never_saw_the_rest(
 
 def test_page_shows_what_is_told(claude: Claude) -> None:
     by_plan(claude)
-    page = Path(__file__).parents[1] / "docs" / "how-to" / "see-what-an-agent-is-told.md"
+    page = ROOT / "docs" / "how-to" / "see-what-an-agent-is-told.md"
     shown = page.read_text(encoding="utf-8").split("```text\n")[1].split("\n```")[0]
 
     said = claude.wakes("compact").split("\n")[1:-1]

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
+from places import TESTS
 from plan_samples import plan_of, told
 from standfast.protocol import plan_tests, plan_words
 
 pytestmark = pytest.mark.req("RUN-01")
 
-PLANS = Path(__file__).parent / "fixtures" / "plans"
+PLANS = TESTS / "fixtures" / "plans"
 READINGS = json.loads((PLANS / "readings.json").read_text(encoding="utf-8"))
 
 

@@ -10,7 +10,7 @@ from claude_calls import Claude, context
 from resumption_world import begun, payloads
 from standfast.clients.claude import reminders
 from standfast.protocol.reinject import DEFAULT, parse
-from test_monitor import set_by_user
+from user_settings import set_by_user
 
 HEAD = "Standing reminders of this repository:"
 CAP = 10_000

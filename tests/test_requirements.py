@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from places import ROOT, TESTS
 from requirement_rows import (
     BadManifest,
     BadMark,
@@ -31,7 +32,6 @@ from requirement_rows import (
     proved_rows,
 )
 
-ROOT = Path(__file__).parents[1]
 MANIFEST = ROOT / "docs" / "requirements.md"
 SMALL_MANIFEST = """\
 # Requirements
@@ -69,7 +69,7 @@ def test_by_itself():
 
 
 def our_namings() -> list[Naming]:
-    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    files = sorted(TESTS.rglob("test_*.py"))
     assert files
     return [
         naming

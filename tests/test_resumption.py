@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from places import ROOT
 from resumption_samples import APPLIED, FIRST, LATER, PLAN, TRIGGERS, compaction, iteration, lived
 from standfast.errors import BadScore, TriggerRefused
 from standfast.protocol import resumption_triggers as types
@@ -34,8 +35,6 @@ from standfast.protocol.resumption_triggers import (
     ThresholdCrossing,
 )
 from standfast.protocol.trigger_values import read_trigger, write_trigger
-
-ROOT = Path(__file__).parents[1]
 
 # The protocol's table, written out once more: columns as there, T1 with files_to_read as settled.
 COLUMNS = (

@@ -13,7 +13,7 @@ from standfast.testing.rig.claude import Claude
 from standfast.testing.rig.model import Model
 from standfast.testing.rig.script import Reply, Rule
 from standfast.testing.rig.seen import Kind
-from test_monitor import set_by_user
+from user_settings import set_by_user
 
 TRIES = 3  # on a busy machine a hook is late, and then it holds nobody
 STALE = "resumption:\n  recovery_state:\n    updated_at: 2026-02-20T10:30:00Z\n"

@@ -21,6 +21,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from fuses import Death, Fuse
+from places import TESTS
 from resumption_samples import LATER, TRIGGERS
 from standfast import disk
 from standfast.errors import StandfastError
@@ -34,7 +36,6 @@ from standfast.protocol import yaml_sections
 from standfast.protocol.resumption_check import validate
 from standfast.protocol.resumption_triggers import CrossPhaseDecision, Decision
 from standfast.protocol.yaml_writing import write
-from test_crash_points import Death, Fuse
 
 FILE = "ORCHESTRATION.yaml"
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -249,7 +250,7 @@ def test_writers_at_once_some_of_them_killed_leave_ids_without_gaps(tmp_path: Pa
     with journal.writing() as tx:
         resumption_files.ensure(tx, root, FILE, USER)
     command = [sys.executable, "-c", WRITER, root]
-    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    environ = {**os.environ, "PYTHONPATH": str(TESTS)}
     writers = [
         subprocess.Popen([*command, f"w{n}", "30"], stdout=subprocess.PIPE, env=environ)
         for n in range(8)

@@ -4,11 +4,11 @@ import copy
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from places import ROOT
 from resumption_samples import TRIGGERS, lived
 from standfast.protocol import json_schema
 from standfast.protocol.resumption import apply
@@ -16,7 +16,7 @@ from standfast.protocol.resumption_check import validate
 from standfast.protocol.resumption_schema import PUBLISHED, SECTION, SUB_SECTIONS
 from standfast.protocol.yaml_text import read_yaml
 
-PAGE = Path(__file__).parents[1] / "docs" / "reference" / "resumption.schema.json"
+PAGE = ROOT / "docs" / "reference" / "resumption.schema.json"
 
 Keys = tuple[str | int, ...]
 

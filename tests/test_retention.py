@@ -24,6 +24,7 @@ from attacks import (
     with_mounts,
 )
 from claude_calls import Claude
+from places import TESTS
 from standfast import clock, config
 from standfast.errors import BadConfig, DiskFailed
 from standfast.journal import decisions as deciding
@@ -36,7 +37,7 @@ from standfast.wake import brief, facts
 
 DAY_US = 86_400 * clock.MICROSECONDS
 USUAL = Limits(days=30, mb=500)
-MUSEUM = Path(__file__).with_name("museum")
+MUSEUM = TESTS / "museum"
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from context_samples import ROLE, VALID
+from places import TESTS
 from secret_samples import planted
 from standfast import writers
 from standfast.errors import Conflict, StandfastError, TooLarge, UnsafePath
@@ -19,7 +20,7 @@ from standfast.journal import keeping, reading
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
 
-EDITOR = Path(__file__).with_name("racing_editor.py")
+EDITOR = TESTS / "racing_editor.py"
 RELATIVE = context_files.relative(ROLE)
 OURS = b"ours\n"
 Change = Callable[[bytes | None], bytes]

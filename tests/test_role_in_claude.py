@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from claude_world import VERSIONS, World, told
 from context_samples import ROLE
+from role_worlds import FILE, FRESH, put
 from standfast.testing.rig.claude import Claude
 from standfast.testing.rig.model import Model
 from standfast.testing.rig.script import Reply, Rule
 from standfast.testing.rig.seen import Kind
-from test_context_cycle import FILE, FRESH, put
-from test_wake_in_claude import VERSIONS, World, told
 
 MADE = ["active", "saving", "saved", "compacting", "recovering", "active"]
 

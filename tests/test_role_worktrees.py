@@ -9,13 +9,13 @@ import pytest
 from conftest import Cli
 from context_samples import ROLE
 from hook_calls import Hooks, put_launcher
+from role_worlds import journal, put, state, states_file
 from standfast.errors import UnsafePath
 from standfast.files import context_files
 from standfast.journal import lifecycles
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
 from standfast.protocol.lifecycle import ACTIVE, COMPACTING, RECOVERING, SAVED
-from test_context_cycle import journal, put, state, states_file
 
 pytestmark = pytest.mark.req("CTX-22")
 

@@ -13,12 +13,12 @@ import pytest
 from conftest import Cli
 from context_samples import ROLE, WRONG
 from hook_calls import SESSION, Hooks, put_launcher
+from role_worlds import FILE, FRESH, bring, moves, put, state, states_file
 from standfast.clients import launcher
 from standfast.clients.claude import role_hook, settings
 from standfast.errors import NotOurs, UnsafePath
 from standfast.protocol.lifecycle import ACTIVE, COMPACTING, MOVES, RECOVERING, SAVED, SAVING
 from standfast.wake.brief import length
-from test_context_cycle import FILE, FRESH, bring, moves, put, state, states_file
 
 BLOCKS = ("decision", "block", "hookSpecificOutput", "{")
 

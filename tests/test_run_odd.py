@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from effect_desk import until
-from run_worlds import Night, night
-from test_run_odd_stops import slow_git
+from run_worlds import Night, night, slow_git
 
 
 @pytest.fixture

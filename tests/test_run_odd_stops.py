@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from effect_desk import until
-from run_worlds import Night, claude_like, night
-from standfast.process import find_program
+from run_worlds import Night, claude_like, night, slow_git
 from standfast.run import taking
 
 
@@ -22,21 +21,6 @@ def world(tmp_path: Path) -> Night:
 
 def lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
-
-
-def slow_git(world: Night, word: str) -> tuple[str, Path, Path]:
-    """A PATH on which git waits for a file before it does *word*, and says that it does."""
-    folder, waits, go = world.top / "slow", world.top / "waits", world.top / "go"
-    folder.mkdir()
-    real = find_program("git", os.environ["PATH"])
-    text = f"""#!/bin/sh
-case " $* " in *" {word} "*)
-    echo x >> {waits}; until test -e {go}; do sleep 0.02; done;; esac
-exec {real} "$@"
-"""
-    (folder / "git").write_text(text, encoding="utf-8")
-    (folder / "git").chmod(0o755)
-    return f"{folder}:{os.environ['PATH']}", waits, go
 
 
 @pytest.mark.req("RUN-05")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lone_lanes import Alone
 from run_worlds import Night, night
-from test_run_alone import Alone
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ import pytest
 
 from effect_desk import until
 from lane_runs import WRITES
-from run_worlds import Night, night
+from run_worlds import Night, night, slow_git
 from standfast.run import taking
-from test_run_odd_stops import slow_git
 
 ASKS = """
 import sys

@@ -5,14 +5,14 @@ import os
 import tracemalloc
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
+from places import TESTS
 from standfast.protocol import runner_words, runners
 from standfast.protocol.runners import KINDS, KNOWN, Call, Report, Runner
 
-RECORDED = Path(__file__).parent / "fixtures" / "runners"
+RECORDED = TESTS / "fixtures" / "runners"
 VERSIONS = {"claude": "2.1.325", "codex": "0.166.0", "gemini": "0.61.0", "opencode": "1.18.33"}
 NOW = datetime(2026, 11, 16, 3, 30, tzinfo=timezone.utc)  # noqa: UP017  # datetime.UTC is the same
 NEW_YORK = timezone(timedelta(hours=-5))

@@ -20,6 +20,7 @@ import pytest
 from ruamel.yaml import YAML
 
 import ratios
+from places import ROOT
 from standfast.journal import reading
 from standfast.journal.author import Author
 from standfast.journal.store import MIRROR_EVERY, Journal
@@ -29,7 +30,7 @@ from standfast.wake import brief, facts
 
 pytestmark = [pytest.mark.prove, pytest.mark.ratio]
 
-BUILD = Path(__file__).parents[1] / "build"
+BUILD = ROOT / "build"
 TURN = MIRROR_EVERY  # holds the mirror's share, whenever it falls due
 BRIEFS = 32
 SESSIONS = [Author("lead", session=f"s{number}") for number in range(50)]

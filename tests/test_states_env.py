@@ -10,6 +10,7 @@ import pytest
 
 from conftest import Cli
 from context_samples import ROLE
+from role_worlds import bring, journal, moves, put, state, states_file
 from standfast.errors import BadConfig, FaceInvalid, UnsafePath
 from standfast.files import states_env
 from standfast.journal import lifecycles
@@ -24,7 +25,6 @@ from standfast.protocol.lifecycle import (
     SAVING,
     STATES,
 )
-from test_context_cycle import bring, journal, moves, put, state, states_file
 
 NUMBERS = {state: number for number, state in STATES.items()}
 

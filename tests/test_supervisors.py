@@ -1,6 +1,5 @@
 """Two supervise a command: whichever of them is killed, and whenever, its end is recorded once."""
 
-import mmap
 import os
 import signal
 import struct
@@ -12,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from effect_desk import Desk, until
-from lane_killing import SELF, SOURCE
+from lane_killing import FORMAT, SELF, SOURCE, has_fired
 from standfast import process
 from standfast.effects.folder import SUP, TREE
 from standfast.effects.streams import Stream
 from standfast.testing.faults.shim import compiler
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux")
-_FORMAT = "6l"
 
 
 @pytest.fixture
@@ -86,18 +84,13 @@ def test_supervisor_killed_at_any_call_that_changes_a_file(
     fired = True
     while fired:
         nth += 1
-        shared.write_bytes(struct.pack(_FORMAT, 1, nth, 0, SELF, 0, 0))
+        shared.write_bytes(struct.pack(FORMAT, 1, nth, 0, SELF, 0, 0))
         ended = desk.end(f"a{nth}", f"echo x >> {desk.count}; echo said; exit 5", env=plain)
         assert (ended.how, ended.status, ended.out) == ("exited", 5, "said\n"), nth
         assert desk.counted() == nth
-        fired = _has_fired(shared)
+        fired = has_fired(shared)
 
     assert nth > 10, "it was killed at none of its calls"
-
-
-def _has_fired(shared: Path) -> bool:
-    with shared.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as seen:
-        return bool(struct.unpack(_FORMAT, seen[:])[-1])
 
 
 @pytest.mark.req("EFF-01")

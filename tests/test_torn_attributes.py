@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 import lane_runs
-from lane_runs import Lane
-from test_torn_files import end_at, resumed
+from lane_runs import Lane, end_at, resumed
 
 ATTRIBUTES = """\
 *.txt text eol=crlf

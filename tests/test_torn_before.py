@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 import lane_runs
-from lane_runs import Lane
-from test_torn_files import end_at, resumed
+from lane_runs import Lane, end_at, resumed
 
 LONG = "".join(f"line {number}\n" for number in range(2_000))
 SETUP = ": > a.txt; head -c 4096 long.txt > torn; cat torn > long.txt; rm torn; : > blank"

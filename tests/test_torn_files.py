@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import lane_runs
-from lane_runs import LANE, Lane
+from lane_runs import Lane, end_at, resumed
+from places import TESTS
 from standfast import filesystems
 
 LONG = "".join(f"line {number}\n" for number in range(2_000))
@@ -38,26 +39,6 @@ def cut(lane: Lane, tmp_path: Path, *, another_boot: bool) -> None:
     end_at(mark, lane, "--runner", AGENT.format(mark=mark, told=tmp_path / "told"))
     if another_boot:
         lane_runs.reboot(lane)
-
-
-def end_at(mark: Path, lane: Lane, *words: str, plan: str = "") -> None:
-    """Begin the lane, or a plan, and end everything once the mark is there."""
-    argv = lane.argv("run", *LANE, "--task", lane.task("one"), *words)
-    if plan:
-        argv = [*lane.argv()[:-1], "run", plan, "--base", "main"]
-    child = subprocess.Popen(argv, cwd=lane.repo, stderr=subprocess.DEVNULL)
-    while not mark.exists():
-        assert child.poll() is None
-    lane_runs.end_everything(lane, child.pid)
-    child.wait()
-
-
-def resumed(lane: Lane) -> None:
-    lane.resume()
-    (left,) = json.loads(lane.standfast("ps", "--json").stdout)["effects"]
-    assert lane.standfast("settle", left["key"], "again").returncode == 0
-    done = lane.resume()
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.req("REL-10")
@@ -90,11 +71,11 @@ def test_nothing_is_put_back_in_the_same_boot(lane: Lane, tmp_path: Path) -> Non
 
 
 WITHIN = """\
+import runpy
 import sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
-import test_torn_files
-test_torn_files.cut_and_mounted_again(Path({top!r}))
+runpy.run_path({here!r})["cut_and_mounted_again"](Path({top!r}))
 """
 
 
@@ -120,7 +101,7 @@ def test_torn_files_are_put_back_where_a_disk_was_mounted_again_in_the_same_boot
     tried = subprocess.run([*apart, "true"], capture_output=True, check=False)
     if tried.returncode != 0 or not filesystems.mounted(str(tmp_path)):
         pytest.skip("no namespace of mounts, or a kernel that does not tell them apart")
-    script = WITHIN.format(tests=str(Path(__file__).parent), top=str(tmp_path))
+    script = WITHIN.format(tests=str(TESTS), here=__file__, top=str(tmp_path))
 
     done = subprocess.run([*apart, sys.executable, "-c", script], capture_output=True,
                           encoding="utf-8", check=False)  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import resumption_samples
-from claude_world import VERSIONS, World, installed
+from claude_world import BRIEF, VERSIONS, World, installed, told
 from standfast.protocol.resumption import apply
 from standfast.protocol.yaml_writing import write
 from standfast.testing.rig.claude import Claude
@@ -17,21 +17,10 @@ from standfast.testing.rig.script import Reply, Rule
 from standfast.testing.rig.seen import Kind
 from standfast.testing.rig.terminal import Terminal, TmuxMissing
 
-# A brief begins with its header; what follows it belongs to it up to the end of the message.
-BRIEF = re.compile(r"\[standfast (\w{4}) · .*?\nMore: standfast brief --more", re.DOTALL)
-ADDITION = re.compile(
-    r"\(standfast \w{4} · adds to the brief above .*\)(?:\n.*«\w{4} .*|\n[A-Z].*)*"
-)
-
 
 @pytest.fixture(params=VERSIONS)
 def client(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     return installed(request.param, tmp_path)
-
-
-def told(text: str) -> str:
-    """Everything that Standfast says in a request."""
-    return "\n".join(match[0] for match in (*BRIEF.finditer(text), *ADDITION.finditer(text)))
 
 
 @pytest.mark.req("WAKE-01", "WAKE-02", "WAKE-03", "WAKE-06")

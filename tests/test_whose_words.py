@@ -13,6 +13,7 @@ import pytest
 from claude_calls import Claude
 from conftest import Cli
 from effect_desk import until
+from places import TESTS
 from standfast import xdg
 from standfast.journal import inbox
 from standfast.journal.author import Author
@@ -195,7 +196,7 @@ def test_agent_of_a_stage_goes_by_its_role(cli: Cli, repo: Path) -> None:
 
 def test_prompt_that_a_lane_gives_its_agent_is_no_word_of_the_users(cli: Cli, repo: Path) -> None:
     """The agent's client tells it to a hook like any other."""
-    call = (f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r});"
+    call = (f"import sys; sys.path.insert(0, {str(TESTS)!r});"
             " from pathlib import Path; from claude_calls import Claude;"
             f" claude = Claude(Path({str(repo)!r})); claude('SessionStart', source='startup');"
             " claude('UserPromptSubmit', prompt='of the lane')")  # fmt: skip

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import pytest
 
 from claude_calls import Claude
+from fuses import Death, Fuse
 from standfast import clock, disk
 from standfast.journal import resumption
 from standfast.journal.place import find
@@ -27,7 +28,6 @@ from standfast.protocol.quality_gates import WEIGHTS
 from standfast.protocol.staleness import AHEAD_S, seconds
 from standfast.protocol.yaml_text import read_yaml
 from standfast.surfaces.cli import main
-from test_crash_points import Death, Fuse
 
 FILE = "ORCHESTRATION.yaml"
 DAY_US = 86_400 * clock.MICROSECONDS
