@@ -284,7 +284,7 @@ def ask(
 def post(model: Model, data: bytes, path: str = "/v1/messages") -> tuple[int, str, dict[str, str]]:
     request = urllib.request.Request(model.url + path, data=data, method="POST")
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, answer.read().decode(), dict(answer.headers)
     except urllib.error.HTTPError as refused:
         with refused:
@@ -460,7 +460,7 @@ def test_model_says_politely_what_it_does_not_have(model: Model) -> None:
         data = b"{}" if method == "POST" else None
         request = urllib.request.Request(model.url + path, data=data, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 codes.append(answer.status)
         except urllib.error.HTTPError as refused:
             with refused:

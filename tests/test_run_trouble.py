@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from effect_desk import until
 from run_worlds import Night, night
 
 
@@ -131,3 +132,23 @@ def test_agent_that_removes_what_is_recorded_gives_no_traceback(world: Night) ->
 
     assert done.returncode != 0
     assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.req("RUN-01")
+def test_journal_that_is_busy_for_longer_than_a_command_waits_stops_no_lane(world: Night) -> None:
+    go = world.top / "go"
+    world.agent(f"until test -e {go}; do sleep 0.02; done")
+    running = world.start("run", world.plan("merge: none\nlanes: {one: Do it.}\n"),
+                          STANDFAST_LOCK_TIMEOUT_S="0.1")  # fmt: skip
+    until(lambda: world.paid().total() == 1)
+    journal = world.journal()
+    journal.enter()
+    go.touch()
+    assert running.stdout is not None
+    told = next(line for line in running.stdout if "waiting for a lock" in line)
+    journal.leave()
+    said, _ = running.communicate(timeout=60)
+
+    assert "writer.lock" in told
+    assert running.returncode == 0, said
+    journal.close()

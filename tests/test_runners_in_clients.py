@@ -156,7 +156,7 @@ def test_an_agent_that_was_killed_goes_on_with_its_session(world: World) -> None
         Model([world.edits(), held], world.kind.dialect) as model,
         world.begin(model.url, TASK, Call("", SESSION)) as first,
     ):
-        model.wait_for(lambda request: world.kind.edited in request.last_user, deadline_s=180)
+        model.wait_for(lambda request: world.kind.edited in request.last_user)
         first.wait_until(lambda: world.has_written(world.kind.edited))  # it asks first, then writes
         first.kill()
     cut_off = world.read(first)

@@ -252,7 +252,7 @@ def test_interrupted_stage_ends_its_agents(repo: Path, cli: Cli, session: Path) 
         assert stage.poll() is None
     stage.send_signal(signal.SIGINT)
 
-    assert stage.wait(timeout=30) == 130
+    assert stage.wait(timeout=120) == 130
     # Whoever took it over when the stage ended may not have looked yet: a zombie has ended.
     assert process.identify(int((repo / "pid").read_text(encoding="utf-8"))) is None
 
@@ -414,7 +414,7 @@ def test_gate_says_that_an_agent_is_still_at_work(repo: Path, cli: Cli, session:
     told = cli("outputs", "gate", "--stage", "retro", cwd=repo)
     listed = cli("outputs", "check", "--stage", "retro", cwd=repo)
     stage.send_signal(signal.SIGINT)
-    stage.wait(timeout=30)
+    stage.wait(timeout=120)
 
     assert "still at work on retro-cdm-analysis.md" in told.stdout
     assert "A person may grant" not in told.stdout

@@ -61,7 +61,7 @@ def test_stopped_writer_makes_others_wait_then_say_who_holds_the_journal(tmp_pat
         Journal(folder, lock_timeout_s=0.5).append("x", {})
     seen_meanwhile = reading.last_seq(Journal(folder))
     os.kill(holder.pid, signal.SIGCONT)
-    Journal(folder, lock_timeout_s=30).append("x", {}, Author(session="s"))
+    Journal(folder, lock_timeout_s=120).append("x", {}, Author(session="s"))
     holder.communicate()
 
     assert seen_meanwhile == 1  # readers wait for nobody
@@ -77,7 +77,7 @@ def test_wait_that_was_given_up_takes_no_lock_from_a_later_write(tmp_path: Path)
             waiter.append("x", {})
         tx.append("held", {})
 
-    waiter.lock_timeout_s = 30
+    waiter.lock_timeout_s = 120
     for _ in range(20):
         with waiter.writing() as tx:
             for thread in threading.enumerate():
@@ -100,6 +100,6 @@ def test_wait_that_was_given_up_does_not_keep_the_lock_later(tmp_path: Path) -> 
             waiter.append("x", {})
         tx.append("held", {})
     for number in range(5):
-        Journal(folder, lock_timeout_s=30).append("after", {"n": number})
+        Journal(folder, lock_timeout_s=120).append("after", {"n": number})
 
     assert reading.last_seq(holder) == 7

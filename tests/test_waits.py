@@ -161,7 +161,7 @@ def test_command_that_waits_for_a_lock_ends_when_it_is_asked_to(
         begun.communicate(timeout=SOON_S)
         assert begun.returncode == 130
     else:
-        begun.communicate(timeout=30)  # it only reads, and waits for nobody
+        begun.communicate(timeout=120)  # it only reads, and waits for nobody
     for fd in held:
         os.close(fd)
 

@@ -163,9 +163,9 @@ class Journal:
             self._identity = identity.look(self.folder)
         return self._identity
 
-    def another(self) -> Journal:
+    def another(self, *, lock_timeout_s: float | None) -> Journal:
         """The same journal for another thread: it will not take one that came since for it."""
-        return Journal(self.folder, lock_timeout_s=self.lock_timeout_s, known=self._known,
+        return Journal(self.folder, lock_timeout_s=lock_timeout_s, known=self._known,
                        state_home=self.state_home)  # fmt: skip
 
     def make(self) -> None:

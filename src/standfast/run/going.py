@@ -135,8 +135,11 @@ class Going:
         self._around.notifier.tell(self.journal, NEEDS, self.run.run_id, error.problem)
 
     def take_on(self, name: Name) -> Lane:
-        """Take a lane as far as it goes, in a thread of its own, and tell who wants to know."""
-        journal = self.journal.another()
+        """Take a lane as far as it goes, in a thread of its own, and tell who wants to know.
+
+        A writer who takes long says nothing of the lane: it is waited for, and told of.
+        """
+        journal = self.journal.another(lock_timeout_s=None)
         try:
             found = self._take_on(journal, name)
             self._notify(journal, name, found)

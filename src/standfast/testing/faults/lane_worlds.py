@@ -97,7 +97,7 @@ def _git(world: World, *words: str) -> str:
         for what in ("NAME", "EMAIL")
     }
     env = {**who, "HOME": world.home, "PATH": os.environ["PATH"]}
-    done = process.run(("git", *words), cwd=world.repo, env=env, timeout_s=30)
+    done = process.run(("git", *words), cwd=world.repo, env=env, timeout_s=240)
     assert done.status == 0, done.stderr
     return done.stdout.decode()
 

@@ -54,7 +54,7 @@ class Model:
         with self._changed:
             return [request for request in self.requests if request.kind is kind]
 
-    def wait_for(self, wanted: Callable[[Request], bool], *, deadline_s: float = 30) -> Request:
+    def wait_for(self, wanted: Callable[[Request], bool], *, deadline_s: float = 240) -> Request:
         """The first request that is *wanted*, waited for if it has not come yet."""
         with self._changed:
             self._changed.wait_for(lambda: any(map(wanted, self.requests)), deadline_s)
