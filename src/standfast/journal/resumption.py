@@ -56,6 +56,7 @@ _UNOWNED = """
     AND NOT EXISTS (SELECT 1 FROM cells WHERE key = 'apart:' || decisions.id)
     ORDER BY number"""
 _ALL = "SELECT key, value, at, seq FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"
+_WAS_SHOWN = "SELECT 1 FROM faces WHERE face = 'resumption/' || ? AND digest IS NOT NULL"
 _NAMED = f"{_ALL} AND (key = ? OR value ->> 'file' = ?) ORDER BY seq DESC"
 
 
@@ -79,7 +80,8 @@ def in_file(ask: Ask, file: str, text: str) -> Document | None:
     """The document that a file with this text shows: of the workflow that it names.
 
     Where it names none, the one that had this section, else the one last seen there. One that had
-    no workflow yet gets its name if the section is one of its own.
+    no workflow yet gets its name if the section is one of its own, or if no file ever showed it:
+    a file that did and has no section now is of new work.
     """
     workflow = workflow_id(text)
     if workflow is None:
@@ -87,7 +89,8 @@ def in_file(ask: Ask, file: str, text: str) -> Document | None:
     found = find(ask, document_name(file, workflow))
     if found is not None:
         return found
-    last = last_in(ask, file, text) if updated_at.find(text) is not None else None
+    is_of_new_work = updated_at.find(text) is None and bool(ask(_WAS_SHOWN, (file,)))
+    last = None if is_of_new_work else last_in(ask, file, text)
     return last if last is not None and last.workflow is None else None
 
 
