@@ -13,24 +13,24 @@ demo: $(READY)   ## the main job, to watch: a run is killed with -9 again and ag
 	@$(BIN)/standfast demo
 
 wake: $(READY)   ## Claude Code is compacted and killed with -9, and told where it was
-	@$(BIN)/python -m standfast.testing.demo
+	@$(BIN)/python -m harness.demo
 
 storm: $(READY)  ## the journal alone: many writers, kill -9 among them, nothing lost
-	@$(BIN)/python -m standfast.testing.storm_demo
+	@$(BIN)/python -m harness.storm_demo
 
 fuzz: $(READY)   ## every parser, guided by coverage; ARGS="--seconds 600 --seed 2 json yaml"
 	@tools/venv.sh $(VENV) requirements/dev.lock requirements/fuzz.lock
-	@$(BIN)/python -m standfast.testing.fuzz $(ARGS)
+	@$(BIN)/python -m harness.fuzz $(ARGS)
 
 faults: $(READY) ## everything that could lose our data, tried: an hour or more, build/faults.json
-	@$(BIN)/python -m standfast.testing.faults $(ARGS)
+	@$(BIN)/python -m harness.faults $(ARGS)
 
 matrix:          ## lanes killed anywhere and resumed, beside DBOS and LangGraph: about half an hour, build/matrix.json
 	@tools/venv.sh $(MATRIX) requirements/dev.lock requirements/matrix.lock
-	@$(MATRIX)/bin/python -m standfast.testing.matrix $(ARGS)
+	@$(MATRIX)/bin/python -m harness.matrix $(ARGS)
 
 night: $(READY)  ## a run of real Claude Code and Codex, killed 50 times and rebooted: some minutes, build/night.json
-	@$(BIN)/python -m standfast.testing.night $(ARGS)
+	@$(BIN)/python -m harness.night $(ARGS)
 
 test: $(READY) lint   ## every test that any machine can do; ends with the requirement rows that were proved
 	@$(BIN)/python tools/run_tests.py test

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from standfast.testing import rig
-from standfast.testing.rig.clients import NpmMissing, install
-from standfast.testing.rig.place import Place, make_place
-from standfast.testing.rig.play import Played, play
-from standfast.testing.rig.scenario import read_scenario
+from harness import rig
+from harness.rig.clients import NpmMissing, install
+from harness.rig.place import Place, make_place
+from harness.rig.play import Played, play
+from harness.rig.scenario import read_scenario
 
 STORIES = Path(rig.__file__).parent / "scenarios" / "woken"
 STANDFAST = Path(sys.executable).with_name("standfast")

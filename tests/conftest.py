@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, settings
 import kept_trials
 import prepared
 import warm_python
+from harness.doubt import Doubt
 from requirement_rows import BadManifest, Outcome, Result, outcome_line, parse_manifest
-from standfast.testing.doubt import Doubt
 
 # A busy machine draws slowly: that says nothing about the code.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])

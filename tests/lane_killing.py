@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.faults.shim import compiler
 from standfast.errors import StandfastError
 from standfast.git import Git, advancing, worktrees
-from standfast.testing.faults.shim import compiler
 
 SOURCE = Path(__file__).parent / "kill_shim.c"
 SELF, CALLER, ALL = 1, 2, 3

@@ -75,7 +75,7 @@ def called_in(work: Callable[[], None]) -> set[str]:
 
 def run_every_seed() -> None:
     """Everything that the targets reach, from their import on."""
-    from standfast.testing.fuzz import TARGETS
+    from harness.fuzz.targets import TARGETS
 
     for target in TARGETS.values():
         for seed in target.starts():

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.faults import loops
-from standfast.testing.faults.cuts import canaries as bugs
-from standfast.testing.faults.cuts import cuts
+from harness.faults import loops
+from harness.faults.cuts import canaries as bugs
+from harness.faults.cuts import cuts
 
 pytestmark = pytest.mark.prove
 
@@ -69,7 +69,7 @@ def test_a_harness_that_is_killed_leaves_no_device_behind(folder: str) -> None:
     if why is not None:
         pytest.skip(why)
     script = (
-        "import sys; from standfast.testing.faults.cuts import cuts;"
+        "import sys; from harness.faults.cuts import cuts;"
         "cuts.run(sys.argv[1], 1, 1000, 'ext4', lambda line: print(line, flush=True))"
     )
     with subprocess.Popen([sys.executable, "-c", script, folder], stdout=subprocess.PIPE) as run:

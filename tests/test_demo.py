@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.rig.clients import CACHE, NpmMissing, install
-from standfast.testing.rig.place import Place
-from standfast.testing.story import FACTS, VERSION
+from harness.rig.clients import CACHE, NpmMissing, install
+from harness.rig.place import Place
+from harness.story import FACTS, VERSION
 
-DEMO = ["-m", "standfast.testing.demo"]
+DEMO = ["-m", "harness.demo"]
 PATIENCE_S = 120
 FOLDER = re.compile(r"^All of it in (\S+): ", re.MULTILINE)
 NEEDED = ("git", "sh", "sleep", "touch")
@@ -122,7 +122,7 @@ def without_client(folder: Path) -> dict[str, str]:
 )
 def test_fact_that_is_not_told_once_fails_the_demo(words: str, row: tuple[str, str]) -> None:
     code = (
-        "import sys\nfrom standfast.testing import demo, story\n"
+        "import sys\nfrom harness import demo, story\n"
         f"facts = (*story.FACTS, story.Fact('planted', {words!r}))\n"
         "sys.exit(demo.main(['--recorded'], facts))\n"
     )
@@ -137,7 +137,7 @@ def test_fact_that_is_not_told_once_fails_the_demo(words: str, row: tuple[str, s
 
 def test_agent_that_switches_standfast_off_fails_the_demo() -> None:
     code = (
-        "import sys\nfrom standfast.testing import demo, story\n"
+        "import sys\nfrom harness import demo, story\n"
         "story.NOTE = 'standfast off'\n"
         "sys.exit(demo.main(['--recorded']))\n"
     )

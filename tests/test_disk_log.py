@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from standfast.testing.faults import shim
-from standfast.testing.faults.power import disk_log
-from standfast.testing.faults.power.disk_model import Cut, crash, prefixes
-from standfast.testing.faults.shim import Op
+from harness.faults import shim
+from harness.faults.power import disk_log
+from harness.faults.power.disk_model import Cut, crash, prefixes
+from harness.faults.shim import Op
 
 pytestmark = [
     pytest.mark.req("REL-02"),
@@ -22,7 +22,7 @@ pytestmark = [
 # A process under the shim does what it is told below ./disk, and the log goes to ./log.
 DOER = """
 import os, sys
-from standfast.testing.faults.shim import Shim
+from harness.faults.shim import Shim
 os.chdir(sys.argv[1])
 log = os.open("log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
 shim = Shim()

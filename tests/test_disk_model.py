@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standfast.testing.faults.power.disk_model import (
+from harness.faults.power.disk_model import (
     ROOT,
     SECTOR,
     Change,

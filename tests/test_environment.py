@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from effect_desk import Desk, cut_short, until
+from harness.faults import planted
+from harness.faults.shim import compiler
 from lane_killing import FORMAT, SELF, SOURCE, has_fired
 from standfast import clock, process
 from standfast.effects import door
 from standfast.effects.folder import ORDER, SUP, TREE, Order
-from standfast.testing.faults import planted
-from standfast.testing.faults.shim import compiler
 
 NAME, VALUE = planted.NAME, secrets.token_hex(16)
 

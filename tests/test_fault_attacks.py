@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.faults import attacks
+from harness.faults import attacks
 
 
 @pytest.mark.req("REL-07")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.faults.flips import canaries as planted
-from standfast.testing.faults.flips import flip_shapes, flips
-from standfast.testing.faults.flips.flip_mending import the_repair, unnamed
-from standfast.testing.faults.flips.flip_places import Map
-from standfast.testing.faults.flips.flip_trial import (
+from harness.faults.flips import canaries as planted
+from harness.faults.flips import flip_shapes, flips
+from harness.faults.flips.flip_mending import the_repair, unnamed
+from harness.faults.flips.flip_places import Map
+from harness.faults.flips.flip_trial import (
     HOOK,
     MENDED,
     NAMED,

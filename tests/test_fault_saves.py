@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.faults import saving
+from harness.faults import saving
 
 
 @pytest.mark.prove

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.faults.storm import canaries as planted
-from standfast.testing.faults.storm import writers
-from standfast.testing.faults.storm.spooling import Spooling
-from standfast.testing.storm import FAIR, Storm
+from harness.faults.storm import canaries as planted
+from harness.faults.storm import writers
+from harness.faults.storm.spooling import Spooling
+from harness.storm import FAIR, Storm
 
 
 @pytest.mark.prove

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.faults import __main__ as faults
-from standfast.testing.faults import parts, tally
-from standfast.testing.faults.parts import Part, Run
-from standfast.testing.faults.tally import Tally
+from harness.faults import __main__ as faults
+from harness.faults import parts, tally
+from harness.faults.parts import Part, Run
+from harness.faults.tally import Tally
 
 KEYS = {
     *("commit", "seed", "injected", "replayed", "cuts", "writers", "flips"),

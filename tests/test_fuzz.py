@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import parsing_functions
-from standfast.testing.fuzz import TARGETS, __main__, guided
-from standfast.testing.fuzz.findings import problem_of
-from standfast.testing.fuzz.mutation import cuts, mutants
-from standfast.testing.fuzz.target import Target, answered
+from harness.fuzz import __main__, guided
+from harness.fuzz.findings import problem_of
+from harness.fuzz.mutation import cuts, mutants
+from harness.fuzz.target import Target, answered
+from harness.fuzz.targets import TARGETS
 
 EACH = pytest.mark.parametrize("name", list(TARGETS))
 

@@ -14,8 +14,8 @@ import pytest
 import git_lanes
 import lane_killing
 from git_lanes import BRANCH, CHANGES, FILES, Repo
+from harness.faults.shim import compiler
 from lane_killing import MODES, SELF, Killer
-from standfast.testing.faults.shim import compiler
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C compiler here")
 

@@ -1,7 +1,7 @@
 """Whatever happens in whatever order, the journal and its face keep their promises.
 
 Hypothesis draws the steps and makes a failure small; a seed draws many more of them, faster. The
-rules that are checked after every step stand in `standfast.testing.model`.
+rules that are checked after every step stand in `harness.model`.
 """
 
 from typing import ClassVar
@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from standfast.testing.model import OPERATIONS, Model, run_model
+from harness.model.run import OPERATIONS, Model, run_model
 
 PROMISES = pytest.mark.req("REL-01", "REL-03", "REL-08")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from standfast.testing.faults.cuts import lane_canaries, lane_cuts, lane_scenes, run_scenes
+from harness.faults.cuts import lane_canaries, lane_cuts, lane_scenes, run_scenes
 
 pytestmark = pytest.mark.prove
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.matrix import __main__ as program
-from standfast.testing.matrix import arms, report, striking, work
-from standfast.testing.matrix.campaign import Campaign, course
-from standfast.testing.matrix.confidence import per_kill
-from standfast.testing.matrix.places import BEGIN, JournalPlaces, LedgerPlaces, label
-from standfast.testing.matrix.striking import Strike
-from standfast.testing.matrix.trial import Told, Trial
+from harness.matrix import __main__ as program
+from harness.matrix import arms, report, striking, work
+from harness.matrix.campaign import Campaign, course
+from harness.matrix.confidence import per_kill
+from harness.matrix.places import BEGIN, JournalPlaces, LedgerPlaces, label
+from harness.matrix.striking import Strike
+from harness.matrix.trial import Told, Trial
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="victims are looked for in /proc")
 
@@ -89,7 +89,7 @@ def test_the_program_leaves_its_figures(tmp_path: Path) -> None:
 
 @LINUX
 def test_a_tree_is_struck_alone_and_its_failure_is_told(tmp_path: Path) -> None:
-    from standfast.testing.matrix.trial import Plan
+    from harness.matrix.trial import Plan
 
     room = work.furnish(str(tmp_path / "room"))
     trial = Trial(arms.BARE, room)

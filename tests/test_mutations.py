@@ -19,10 +19,10 @@ from pathlib import Path
 import pytest
 
 from attacks import DONE, Answer, call, fair, record, run
+from harness.fuzz.mutation import mutate
 from standfast.errors import JournalDamaged, NotAJournal
 from standfast.journal import inbox, spool
 from standfast.journal.author import Author
-from standfast.testing.fuzz.mutation import mutate
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.night import __main__ as program
-from standfast.testing.night import mind, striking, world
-from standfast.testing.night.campaign import Night
-from standfast.testing.night.judge import judge
-from standfast.testing.rig.clients import PINNED, NpmMissing, install
+from harness.night import __main__ as program
+from harness.night import mind, striking, world
+from harness.night.campaign import Night
+from harness.night.judge import judge
+from harness.rig.clients import PINNED, NpmMissing, install
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="victims are looked for in /proc")
 SEED = 72

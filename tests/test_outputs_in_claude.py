@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from claude_world import VERSIONS, installed
+from harness.rig.claude import Claude
+from harness.rig.model import Model
+from harness.rig.script import Reply, Rule
+from harness.rig.seen import Kind
 from standfast.protocol import outputs
-from standfast.testing.rig.claude import Claude
-from standfast.testing.rig.model import Model
-from standfast.testing.rig.script import Reply, Rule
-from standfast.testing.rig.seen import Kind
 
 TASK = "Find every race in refunds."
 FINDINGS = f"Two races, both in refunds.\n{outputs.SENTINEL}\n"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from standfast.testing.faults.power.disk_model import Tree
-from standfast.testing.faults.power.rebuild import Ground, modes
+from harness.faults.power.disk_model import Tree
+from harness.faults.power.rebuild import Ground, modes
 
 pytestmark = pytest.mark.req("REL-02")
 

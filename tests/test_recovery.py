@@ -2,10 +2,10 @@
 
 import pytest
 
-from standfast.testing.faults.look import Seen
-from standfast.testing.faults.power import recovery
-from standfast.testing.faults.power.recovery import Expected
-from standfast.testing.faults.power.scripts import SCRIPTS, Script
+from harness.faults.look import Seen
+from harness.faults.power import recovery
+from harness.faults.power.recovery import Expected
+from harness.faults.power.scripts import SCRIPTS, Script
 
 pytestmark = pytest.mark.req("REL-02")
 NOTES = SCRIPTS["notes in a row"]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.faults import shim
-from standfast.testing.faults.acts import ACTS
-from standfast.testing.faults.power import disk_log, recording, replay, scripts
-from standfast.testing.faults.power.canaries import CANARIES
+from harness.faults import shim
+from harness.faults.acts import ACTS
+from harness.faults.power import disk_log, recording, replay, scripts
+from harness.faults.power.canaries import CANARIES
 
 pytestmark = pytest.mark.skipif(shim.compiler() is None, reason="there is no C compiler here")
 

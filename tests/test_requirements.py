@@ -386,7 +386,7 @@ AT_FIRST = """
         {first}
 """
 MISSES = "assert not 'the bound'"
-DOUBTS = "raise __import__('standfast.testing.doubt').testing.doubt.Doubt"
+DOUBTS = "raise __import__('harness.doubt').doubt.Doubt"
 LATE = "raise __import__('subprocess').TimeoutExpired('x', 5)"
 
 

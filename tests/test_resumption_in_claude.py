@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from claude_world import VERSIONS, World, installed
+from harness.rig.claude import Claude
+from harness.rig.model import Model
+from harness.rig.script import Reply, Rule
+from harness.rig.seen import Kind
 from resumption_world import FILE, HOUR_US, begun, section
 from standfast.journal.store import Journal
-from standfast.testing.rig.claude import Claude
-from standfast.testing.rig.model import Model
-from standfast.testing.rig.script import Reply, Rule
-from standfast.testing.rig.seen import Kind
 from user_settings import set_by_user
 
 TRIES = 3  # on a busy machine a hook is late, and then it holds nobody

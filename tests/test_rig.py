@@ -15,17 +15,17 @@ from typing import Any
 
 import pytest
 
+from harness import rig
+from harness.rig.claude import Claude, ClientFailed
+from harness.rig.clients import InstallFailed, NpmMissing, install
+from harness.rig.model import Model, NeverAsked
+from harness.rig.place import OLD_COMPACT_WINDOW, Place, make_place
+from harness.rig.play import differences, play
+from harness.rig.scenario import Expectation, read_scenario
+from harness.rig.script import AGENT, Reply, Rule
+from harness.rig.seen import Kind, received
+from harness.rig.terminal import Terminal, TmuxMissing
 from standfast.errors import BadDocument
-from standfast.testing import rig
-from standfast.testing.rig.claude import Claude, ClientFailed
-from standfast.testing.rig.clients import InstallFailed, NpmMissing, install
-from standfast.testing.rig.model import Model, NeverAsked
-from standfast.testing.rig.place import OLD_COMPACT_WINDOW, Place, make_place
-from standfast.testing.rig.play import differences, play
-from standfast.testing.rig.scenario import Expectation, read_scenario
-from standfast.testing.rig.script import AGENT, Reply, Rule
-from standfast.testing.rig.seen import Kind, received
-from standfast.testing.rig.terminal import Terminal, TmuxMissing
 
 SCENARIOS = Path(rig.__file__).parent / "scenarios"
 NEWEST = "2.1.325"
@@ -588,7 +588,7 @@ def test_many_who_ask_at_once_get_one_installation(
 ) -> None:
     count = fake_npm(tmp_path / "bin", monkeypatch)
     cache = tmp_path / "cache"
-    code = "import sys; from standfast.testing.rig.clients import install; "
+    code = "import sys; from harness.rig.clients import install; "
     code += "print(install('1.2.3', cache=sys.argv[1]))"
 
     askers = [

@@ -8,11 +8,11 @@ import pytest
 
 from claude_world import VERSIONS, World, told
 from context_samples import ROLE
+from harness.rig.claude import Claude
+from harness.rig.model import Model
+from harness.rig.script import Reply, Rule
+from harness.rig.seen import Kind
 from role_worlds import FILE, FRESH, put
-from standfast.testing.rig.claude import Claude
-from standfast.testing.rig.model import Model
-from standfast.testing.rig.script import Reply, Rule
-from standfast.testing.rig.seen import Kind
 
 MADE = ["active", "saving", "saved", "compacting", "recovering", "active"]
 

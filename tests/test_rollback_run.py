@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lane_worlds
+from harness.faults.world import quick_folder
 from lane_worlds import Scene, build, roll_back, statuses, write
 from standfast.git import Git, snapshot
 from standfast.journal import checkpoints as recorded
@@ -22,7 +23,6 @@ from standfast.journal import rollbacks
 from standfast.journal.verify import verify
 from standfast.lane_errors import LaneBusy
 from standfast.run import rollback
-from standfast.testing.faults.world import quick_folder
 
 
 @pytest.fixture

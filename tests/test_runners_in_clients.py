@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from harness.rig import homes, wire, wire_chat, wire_gemini, wire_responses
+from harness.rig.clients import PINNED, NpmMissing, install
+from harness.rig.dialect import Dialect
+from harness.rig.model import Model
+from harness.rig.place import Place, make_place
+from harness.rig.printing import Printing
+from harness.rig.script import Reply, Rule
 from standfast.protocol import runner_permissions, runners
 from standfast.protocol.runners import KNOWN, Call, Report, Runner
-from standfast.testing.rig import homes, wire, wire_chat, wire_gemini, wire_responses
-from standfast.testing.rig.clients import PINNED, NpmMissing, install
-from standfast.testing.rig.dialect import Dialect
-from standfast.testing.rig.model import Model
-from standfast.testing.rig.place import Place, make_place
-from standfast.testing.rig.printing import Printing
-from standfast.testing.rig.script import Reply, Rule
 
 SESSION = "5f0c0000-1111-4222-8333-444455556666"
 NOBODY = "http://127.0.0.1:9"

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from standfast.testing.faults import shim
-from standfast.testing.faults.shim import Fault, Kind, Op
+from harness.faults import shim
+from harness.faults.shim import Fault, Kind, Op
 
 pytestmark = pytest.mark.skipif(shim.compiler() is None, reason="there is no C compiler here")
 
 PROGRAM = """
 import json, os, sys
-from standfast.testing.faults.shim import Shim, parse
+from harness.faults.shim import Shim, parse
 os.chdir(sys.argv[1])
 watched = Shim()
 outside = os.path.dirname(sys.argv[1])

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.faults.world import quick_folder
 from standfast.files.outputs import Wanted
 from standfast.journal import keeping, reading
 from standfast.journal.author import STANDFAST
@@ -29,7 +30,6 @@ from standfast.protocol import stages
 from standfast.protocol.outputs import SENTINEL, fault
 from standfast.run import stage
 from standfast.run.launching import Agents, Launch
-from standfast.testing.faults.world import quick_folder
 
 KILLS = 200
 ROLES = {"good": "critical", "torn-once": "critical", "always-torn": "soft", "old": "critical"}

@@ -2,13 +2,13 @@
 
 import pytest
 
-from standfast.testing.faults.look import Seen
-from standfast.testing.faults.power.disk_model import ROOT, SECTOR, Change, Moment, Write
-from standfast.testing.faults.power.recording import Point, Recording
-from standfast.testing.faults.power.recovery import Expected
-from standfast.testing.faults.power.scripts import SCRIPTS
-from standfast.testing.faults.power.states import draw, states
-from standfast.testing.faults.world import World
+from harness.faults.look import Seen
+from harness.faults.power.disk_model import ROOT, SECTOR, Change, Moment, Write
+from harness.faults.power.recording import Point, Recording
+from harness.faults.power.recovery import Expected
+from harness.faults.power.scripts import SCRIPTS
+from harness.faults.power.states import draw, states
+from harness.faults.world import World
 
 pytestmark = pytest.mark.req("REL-02")
 NOTHING = Seen({}, [], 0)

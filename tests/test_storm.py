@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from harness import storm_demo
+from harness.storm import Storm
 from standfast.errors import JournalBusy
 from standfast.journal import reading
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
-from standfast.testing import storm_demo
-from standfast.testing.storm import Storm
 
 
 @pytest.mark.prove

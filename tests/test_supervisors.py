@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from effect_desk import Desk, until
+from harness.faults.shim import compiler
 from lane_killing import FORMAT, SELF, SOURCE, has_fired
 from standfast import process
 from standfast.effects.folder import SUP, TREE
 from standfast.effects.streams import Stream
-from standfast.testing.faults.shim import compiler
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux")
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.faults import perform
+from harness.faults.acts import ACTS
+from harness.faults.around import bench, conditions, surroundings
+from harness.faults.around import canaries as bugs
 from standfast.clients import serve
 from standfast.clients.claude import settings_file
-from standfast.testing.faults import perform
-from standfast.testing.faults.acts import ACTS
-from standfast.testing.faults.around import bench, conditions, surroundings
-from standfast.testing.faults.around import canaries as bugs
 
 SLICE = 4
 EDITS = 200

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.faults import acts, canaries, crew, shim, sweep, world
+from harness.faults.shim import Fault, Kind
+from harness.faults.sweep import Trial
 from standfast.surfaces.cli import frame
 from standfast.surfaces.cli.frame import Command
-from standfast.testing.faults import acts, canaries, crew, shim, sweep, world
-from standfast.testing.faults.shim import Fault, Kind
-from standfast.testing.faults.sweep import Trial
 
 needs_compiler = pytest.mark.skipif(
     shim.compiler() is None, reason="there is no C compiler here: the shim cannot be built"

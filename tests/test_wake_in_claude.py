@@ -9,13 +9,13 @@ import pytest
 
 import resumption_samples
 from claude_world import BRIEF, VERSIONS, World, installed, told
+from harness.rig.claude import Claude
+from harness.rig.model import Model
+from harness.rig.script import Reply, Rule
+from harness.rig.seen import Kind
+from harness.rig.terminal import Terminal, TmuxMissing
 from standfast.protocol.resumption import apply
 from standfast.protocol.yaml_writing import write
-from standfast.testing.rig.claude import Claude
-from standfast.testing.rig.model import Model
-from standfast.testing.rig.script import Reply, Rule
-from standfast.testing.rig.seen import Kind
-from standfast.testing.rig.terminal import Terminal, TmuxMissing
 
 
 @pytest.fixture(params=VERSIONS)

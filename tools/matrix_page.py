@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from standfast.testing.matrix import report
-from standfast.testing.matrix.confidence import per_kill
-from standfast.testing.matrix.places import EFFECT
+from harness.matrix import report
+from harness.matrix.confidence import per_kill
+from harness.matrix.places import EFFECT
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 RUN = DOCS / "crash-matrix.json"

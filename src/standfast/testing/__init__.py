@@ -1,1 +1,1 @@
-"""Published with the package: what shows that the promises hold, for our tests and for yours."""
+"""Published with the package: an agent that follows a script, and the run that `demo` shows."""

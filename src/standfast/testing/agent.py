@@ -26,7 +26,7 @@ from standfast import disk
 from standfast.errors import StandfastError, WrongUsage
 from standfast.protocol import declared_outputs, ids, outputs
 from standfast.protocol.yaml_text import read_yaml
-from standfast.testing.rig.page import Page
+from standfast.testing.page import Page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

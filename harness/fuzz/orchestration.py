@@ -1,0 +1,184 @@
+"""Targets for ORCHESTRATION.yaml: a file of somebody else's in which one section is ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+from harness.fuzz.target import Target, folder, must, text_of
+from standfast.errors import StandfastError
+from standfast.files import (
+    documents_kept,
+    documents_seen,
+    orchestration_yaml,
+    resumption_files,
+)
+from standfast.journal import concerned, resumption
+from standfast.journal.author import USER
+from standfast.journal.place import Place
+from standfast.journal.store import Journal
+from standfast.protocol import orchestration, yaml_sections
+from standfast.protocol.quality_gates import WEIGHTS
+from standfast.protocol.resumption import begin
+from standfast.protocol.resumption_check import validate
+from standfast.protocol.resumption_migration import FIRST_VERSION
+from standfast.protocol.resumption_triggers import (
+    AgentCompletion,
+    CrossPhaseDecision,
+    Decision,
+    Defects,
+    GateIteration,
+    Iteration,
+    Recovery,
+    Summary,
+)
+from standfast.protocol.trigger_values import write_state
+from standfast.protocol.workflow_id import workflow_id
+from standfast.protocol.yaml_writing import write
+
+_FILE = "ORCHESTRATION.yaml"
+_TIME = "2026-01-02T03:04:05Z"
+_STATE = Recovery(None, 1, "build", "ACTIVE", "idle", "go on", None, _TIME)
+_EMPTY = begin(_STATE, ["PLAN.md"], ["qg-1"])
+_TRIGGERS = (
+    AgentCompletion(_STATE, Summary("a", "PASS", "all well")),
+    CrossPhaseDecision(_STATE, Decision("so be it", "")),
+    GateIteration(_STATE, Iteration("a new gate", WEIGHTS), Defects()),
+)
+_AROUND = (
+    b"checkpoints:\n  latest_id: CP-004\npipelines:\n  a:\n    current_phase: 2\n    phases:\n"
+    b"      - {id: 1, name: x, status: COMPLETE}\n      - {id: 2, name: y}\n"
+    b"quality_gates: [{id: qg-1}, {id: qg-2, status: PASSED}]\n"
+)
+_COMMENTED = "".join(
+    f"{line}  # {number}\n" if number % 3 else f"{line}\n  # above {number + 1}\n"
+    for number, line in enumerate(write({"resumption": _EMPTY.section}).splitlines())
+).encode()
+_SEEDS = (
+    b"# mine\nworkflow: {status: ACTIVE}\n"
+    b"resumption: " + json.dumps(_EMPTY.section).encode() + b"\n",
+    _AROUND,
+    b"workflow: {id: w-1}\n" + _COMMENTED,
+    b"resumption:\n  last_checkpoint: CP-006\n  current_state: Phase 3\n  files_to_read: [a.md]\n",
+    b"resumption: [1]\nresumption: 2\n",
+)
+
+
+def _file(data: bytes) -> None:
+    """Whatever stands there: only the section changes, or nothing does and the reason is told."""
+    at = folder("orchestration")
+    path = at.put(_FILE, data)
+    place = Place(root=at.path, folder=os.path.join(at.path, "journal"), subdir="", in_git=False)
+    shutil.rmtree(place.folder, ignore_errors=True)  # of the input before
+    journal = Journal(place.folder)
+    try:
+        with journal.writing() as tx:
+            tx.append("fuzz", {})
+        _walk(journal, place, path, data)
+        edit = _read(path).replace(b"go on", b"go on " + data.hex().encode()[:8])
+        at.put(_FILE, edit)  # of a document that is known
+        _look(journal, place, path, edit)
+        _walk(journal, place, path, edit)
+    finally:
+        journal.let_go()
+
+
+def _look(journal: Journal, place: Place, path: str, data: bytes) -> None:
+    """Who only reads changes neither the file nor a document, and may say what is new in it."""
+    before = resumption.documents(journal.query)
+    waiting = documents_seen.look_at(journal, place, _FILE)
+    concerned.documents(journal.query, place.root)
+    try:
+        must(len(orchestration_yaml.read(data, path)) >= 0, "no records")
+    except StandfastError as error:
+        must(error.problem, "refused without a word")
+    must(all(each.words for each in waiting if each.is_news), "news without a word")
+    must(_read(path) == data, "a reader changed the file")
+    now = {each.name: each for each in resumption.documents(journal.query)}
+    must(all(now.get(each.name) == each for each in before), "a reader changed a document")
+
+
+def _walk(journal: Journal, place: Place, path: str, data: bytes) -> None:
+    documents_kept.keep(journal, place, _FILE)
+    try:
+        with journal.writing() as tx:
+            if resumption_files.look(place.root, _FILE).version == FIRST_VERSION:
+                resumption_files.migrate_file(tx, place.root, _FILE, USER)
+            document = resumption_files.ensure(tx, place.root, _FILE, USER)
+            must(document.file == _FILE, "another document")
+            for trigger in _TRIGGERS:
+                resumption.fire(tx, _FILE, trigger, USER)
+    except StandfastError as error:
+        must(error.problem and error.remedy, "refused without a word")
+        must(_read(path) == data, "refused, and changed all the same")
+        return
+    outcomes = documents_kept.keep(journal, place, _FILE, _FILE)
+    after = _read(path)
+    if any(outcome.refused for outcome in outcomes):
+        must(after == data, "refused, and changed all the same")
+        return
+    now = resumption.known(journal.query, _FILE)
+    span = yaml_sections.find(after.decode(), orchestration.KEY, path)
+    must(span is not None and span.value == now.section, "the file does not say the section")
+    must(not validate(now.section), "a section that breaks its own rules")
+    must(_around(after) == _around(data), "something around the section changed")
+    must(not documents_kept.keep(journal, place, _FILE), "kept twice")
+    json.dumps(write_state(now.resumption))
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _around(data: bytes) -> object:
+    text = data.decode()
+    span = yaml_sections.find(text, orchestration.KEY, "given")
+    if span is None:
+        return text.removeprefix("\ufeff").rstrip("\r\n}, ")
+    return (text[: span.start] + text[span.end :]).removeprefix("\ufeff").rstrip("\r\n}, ")
+
+
+def _workflow(data: bytes) -> None:
+    """Any text names one workflow or none, and a name that is written is read back."""
+    text = text_of(data)
+    found = workflow_id(text)
+    must(found is None or (found.isprintable() and found in text), "found what is not there")
+    name = f"w{data.hex()[:20]}"
+    for file in (f"a: 1\nworkflow:\n  # id: x\n  id: {name}  # y\n", f"workflow: {{id: {name}}}\n"):
+        must(workflow_id(file) == name, "a workflow that is not read back")
+
+
+def _surroundings(data: bytes) -> None:
+    found = orchestration.around(text_of(data), _TIME, _FILE)
+    must((found.current_phase or 0) >= 0, "a phase below none")
+    must(all("\n" not in gate for gate in found.gates), "a gate over several lines")
+
+
+TARGETS = (
+    Target(
+        "orchestration",
+        "only the section changes, or nothing does and the reason is told",
+        _file,
+        _SEEDS,
+        inputs=120,
+    ),
+    Target(
+        "workflow-id",
+        "one workflow or none",
+        _workflow,
+        (
+            b"workflow:\n  name: x\n  id: 'a b'  # c\nid: no\n",
+            b'{"a": 1, "workflow": {"name": "x", "id": "w-1"}, "resumption": {}}\n',
+            b"workflow: {name: x,\n  id: w-1}\n",
+            b"workflow: &a [1]\nother:\n  id: x\n",
+        ),
+    ),
+    Target(
+        "orchestration-around",
+        "what the rest of the file says, or nothing",
+        _surroundings,
+        _SEEDS,
+    ),
+)
