@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Protocol
 import apsw
 
 from bench.records import DECIDED, DECISIONS, DONE, SESSIONS, as_json, record, session_of
-from standfast.journal import decisions, reading
+from standfast.journal import questions
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
+from standfast.journal.tables import decision_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -70,7 +71,7 @@ class JournalArm:
                 for number in batch:
                     author = self._authors[number % SESSIONS]
                     if number < DECISIONS:
-                        decisions.note(tx, str(record(number)["text"]), author)
+                        decision_records.note(tx, str(record(number)["text"]), author)
                     else:
                         tx.append(DONE, record(number), author)
         self._count = count
@@ -83,12 +84,12 @@ class JournalArm:
 
     def reads(self) -> Mapping[str, Callable[[], object]]:
         """Ask through the same functions as the commands."""
-        of_session = reading.Filter(session=ASKED)
+        of_session = questions.Filter(session=ASKED)
         return {
-            LAST: lambda: reading.last_events(self._journal, reading.Filter(), NEWEST),
-            LAST_OF_SESSION: lambda: reading.last_events(self._journal, of_session, 1),
-            DECIDED_LIST: lambda: reading.decisions(self._journal),
-            SESSION_PAGE: lambda: first(reading.events(self._journal, of_session)),
+            LAST: lambda: questions.last_events(self._journal, questions.Filter(), NEWEST),
+            LAST_OF_SESSION: lambda: questions.last_events(self._journal, of_session, 1),
+            DECIDED_LIST: lambda: questions.decisions(self._journal),
+            SESSION_PAGE: lambda: first(questions.events(self._journal, of_session)),
         }
 
     def close(self) -> None:

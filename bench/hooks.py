@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from standfast.clients import launcher
+from standfast.clients.hooks import launcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable

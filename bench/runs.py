@@ -36,7 +36,7 @@ done
 """
 RUN = """\
 import json, resource, sys
-from standfast.surfaces.cli import main
+from standfast.surfaces.cli.entry import main
 status = main(sys.argv[1:])
 own, git = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 spent = [used.ru_utime + used.ru_stime for used in (own, git)]

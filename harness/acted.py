@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from harness.rig.place import Place
     from harness.rig.seen import Request
-    from standfast.protocol.documents import Value
+    from standfast.formats.document_limits import Value
 
 # As the client's own log tells of a hook that it called.
 _TOOK = re.compile(r"\bHooks: \S+ \[\S+/standfast/hook claude\] finished with status 0 \((\d+)ms\)")

@@ -21,8 +21,8 @@ from harness.recorded import STAND_IN, Recorded
 from harness.rig.clients import CACHE, install
 from harness.rig.rig_error import RigError
 from harness.stage import Stage
-from standfast.protocol.text import one_line
 from standfast.testing.apart import leave_person_alone, temporary_folder
+from standfast.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

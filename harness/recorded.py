@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 from harness import story
-from standfast.clients import launcher
+from standfast.clients.hooks import launcher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

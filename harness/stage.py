@@ -13,17 +13,17 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from standfast.errors import StandfastError
-from standfast.journal import reading
+from standfast.errors.base import StandfastError
+from standfast.journal import questions
 from standfast.journal.store import Journal
-from standfast.protocol.text import one_line, printable
+from standfast.text import one_line, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.status import Status
 
-    from standfast.journal.reading import Event
+    from standfast.journal.questions import Event
 
 PIPE_WIDTH, NARROWEST = 100, 60
 _READ_S = 0.25  # how long an eye needs for a heading
@@ -212,7 +212,7 @@ class Follower:
         if not self._journal.exists:
             return
         try:
-            for event in list(reading.events(self._journal, reading.Filter(after=self._seen))):
+            for event in list(questions.events(self._journal, questions.Filter(after=self._seen))):
                 self._seen = event.seq
                 self._stage.show(event)
         except StandfastError:

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.writer import KIND, LEASE
-from standfast.files import publish, status_md
-from standfast.journal import reading, strays
+from standfast.decisions import status_md
+from standfast.faces import publish
+from standfast.journal import questions
+from standfast.journal.fallback import strays
 from standfast.journal.store import Journal
-from standfast.journal.verify import verify
+from standfast.journal.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from harness.storm import Storm
-    from standfast.journal.reading import Event
+    from standfast.journal.questions import Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +45,7 @@ def count(storm: Storm) -> Counted:
     """Take in what waits in the spool, then read everything."""
     journal = Journal(storm.folder)
     strays.merge(journal, [])
-    events = list(reading.events(journal, reading.Filter()))
+    events = list(questions.events(journal, questions.Filter()))
     recorded: dict[tuple[str | None, int], int] = {}
     ids: list[int] = []
     for event in events:
@@ -113,11 +115,11 @@ def _faces(journal: Journal, storm: Storm) -> list[str]:
     publish.keep(journal, face)
     with open(face.path, "rb") as file:
         shown = file.read()
-    right = status_md.render(reading.decisions(journal))
+    right = status_md.render(questions.decisions(journal))
     wrong = [] if shown == right else ["the face does not show what the journal says"]
     return wrong + [
         f"event {event.seq} takes our own face for an edit: {event.payload}"
-        for event in reading.events(journal, reading.Filter(kind="decision"))
+        for event in questions.events(journal, questions.Filter(kind="decision"))
         if event.origin and event.origin.startswith(status_md.FILE)  # nobody edits it in a storm
     ]
 

@@ -11,11 +11,13 @@ import signal
 from typing import TYPE_CHECKING
 
 from standfast import clock
-from standfast.errors import FencedOut, JournalBusy
-from standfast.files import publish, status_md
-from standfast.journal import decisions, spool, strays
+from standfast.decisions import status_md
+from standfast.errors.base import FencedOut, JournalBusy
+from standfast.faces import publish
 from standfast.journal.author import Author
+from standfast.journal.fallback import spool, strays
 from standfast.journal.store import Journal
+from standfast.journal.tables import decision_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,9 +146,9 @@ def published(journal: Journal, author: Author, _say: Callable[[bytes], None]) -
         with journal.writing() as tx:
             tx.append(KIND, {"number": number}, author)
             if len(mine) < _DECISIONS:
-                mine.append(decisions.note(tx, words))
+                mine.append(decision_records.note(tx, words))
             else:
-                decisions.amend(tx, mine[number % _DECISIONS], words, origin="storm")
+                decision_records.amend(tx, mine[number % _DECISIONS], words, origin="storm")
         refused = publish.keep(journal, face).refused
         if refused is not None:
             raise refused

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from standfast import errors, lane_errors, plan_errors
-from standfast.errors import StandfastError
-from standfast.surfaces.cli import main
+from standfast.errors import base, lanes, plans
+from standfast.errors.base import StandfastError
+from standfast.surfaces.cli.entry import main
 
 TIMEOUT_S = 30
 STANDFAST = (sys.executable, "-m", "standfast")
@@ -29,7 +29,7 @@ DONE, CHECK_FAILED = 0, 1
 
 BY_CODE: Mapping[str, type[StandfastError]] = {
     kind.code: kind
-    for kind in {**vars(errors), **vars(lane_errors), **vars(plan_errors)}.values()
+    for kind in {**vars(base), **vars(lanes), **vars(plans)}.values()
     if isinstance(kind, type) and issubclass(kind, StandfastError)
 }
 DOCUMENTED = {DONE, CHECK_FAILED} | {

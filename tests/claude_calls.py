@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from standfast.clients import serve
-from standfast.clients.hook import ANSWER
+from standfast.clients.hooks import hook_call
+from standfast.clients.hooks.deadline import ANSWER
 from standfast.journal.store import Journal
 
 SESSION = "8f2c0000-1111-4222-8333-444455556666"
@@ -101,7 +101,7 @@ def _serve(payload: bytes, pid: str, environ: Mapping[str, str], *, waits: bool 
         os.close(answer)
     try:
         _put_on_stdin(payload)
-        serve.serve(pid, environ, its)
+        hook_call.serve(pid, environ, its)
     finally:
         os.dup2(before, 0)
         os.close(before)

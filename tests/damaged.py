@@ -7,17 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from standfast.errors import StandfastError
-from standfast.files import homes
-from standfast.journal import database, decisions, reading
+from standfast.app import faces
+from standfast.errors.base import StandfastError
+from standfast.journal import database, questions
 from standfast.journal.author import Author
-from standfast.journal.losses import KIND
-from standfast.journal.pages import Pages
 from standfast.journal.place import Place
-from standfast.journal.reading import Event
-from standfast.journal.repair import Repaired, repair
+from standfast.journal.questions import Event
+from standfast.journal.repair.journal_repair import Repaired, repair
+from standfast.journal.repair.losses import KIND
+from standfast.journal.repair.pages import Pages
 from standfast.journal.store import Journal
-from standfast.journal.verify import verify
+from standfast.journal.tables import decision_records
+from standfast.journal.verification import verify
 
 DATABASE, LOG, INDEX = "journal.db", "journal.db-wal", "journal.db-shm"
 MIRROR = f"mirror/{1:012d}.jsonl"
@@ -29,7 +30,7 @@ def fill(journal: Journal, count: int) -> None:
     for number in range(count):
         with journal.writing() as tx:
             if number % 5 == 0:
-                decisions.note(tx, f"decision {number} of {count}")
+                decision_records.note(tx, f"decision {number} of {count}")
             author = Author("user", session=f"s-{number % 3}")
             tx.append("thing.done", {"number": number, "text": "x" * (number * 37 % 400)}, author)
 
@@ -54,12 +55,12 @@ def make(folder: Path, *, mirror_all: bool = False) -> Sample:
     fill(journal, 19)
     journal.append("big", {"text": "w" * 9_000})
     journal.mirror()
-    mirrored = reading.last_seq(journal)
+    mirrored = questions.last_seq(journal)
     fill(journal, 11)
     if mirror_all:
         journal.mirror()
-        mirrored = reading.last_seq(journal)
-    truth = list(reading.events(journal, reading.Filter()))
+        mirrored = questions.last_seq(journal)
+    truth = list(questions.events(journal, questions.Filter()))
     journal.let_go()  # as a hook leaves it: the mirror is behind
     return Sample(folder, truth, mirrored)
 
@@ -94,7 +95,7 @@ def told(folder: Path) -> list[Event] | StandfastError:
     """What a reader is told: all events, or the reason why not."""
     journal = Journal(str(folder))
     try:
-        return list(reading.events(journal, reading.Filter()))
+        return list(questions.events(journal, questions.Filter()))
     except StandfastError as error:
         return error
     finally:
@@ -157,7 +158,7 @@ def keep_faces(folder: Path) -> None:
     """What every command does: adopt and publish."""
     journal = Journal(str(folder))
     here = Place(folder=str(folder), root=str(folder.parent), subdir="", in_git=False)
-    for outcome in homes.keep_all(journal, here, None):
+    for outcome in faces.keep_all(journal, here, None):
         assert outcome.refused is None
     journal.close()
 

@@ -9,17 +9,18 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from standfast import clock, process
+from standfast import clock
 from standfast.effects import door
-from standfast.effects.folder import STARTED, Folder, Order
+from standfast.effects.effect_folder import STARTED, Folder, Order
+from standfast.effects.rules import Ended
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
-from standfast.protocol.effects import Ended
+from standfast.processes import programs
 
 CALLER = """
 import os, sys
 from standfast.effects import door
-from standfast.effects.folder import Order
+from standfast.effects.effect_folder import Order
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
 
@@ -78,17 +79,17 @@ class Desk:
         folder.start("")
         return folder
 
-    def supervisors(self, name: str) -> list[process.Identity]:
+    def supervisors(self, name: str) -> list[programs.Identity]:
         """The two of them, the one that waits first."""
         text = Path(self.folder(name).at(STARTED)).read_text(encoding="utf-8")
-        return [process.Identity.from_text(line) for line in text.splitlines()]
+        return [programs.Identity.from_text(line) for line in text.splitlines()]
 
     def kill_supervisors(self, name: str) -> None:
         """Neither is left to go on for the other."""
         both = self.supervisors(name)
         assert len(both) == 2
         for each in both:
-            process.send(each, signal.SIGKILL)
+            programs.send(each, signal.SIGKILL)
 
 
 def until(seen: Callable[[], bool]) -> None:
@@ -111,7 +112,7 @@ def cut_short(desk: Desk, name: str = "a") -> None:
     before = desk.counted()
     caller = desk.call(name, desk.waiting())
     until(lambda: desk.counted() == before + 1)
-    members = process.surrounded_by(f"STANDFAST_EFFECT={desk.folder(name).mark}".encode())
+    members = programs.surrounded_by(f"STANDFAST_EFFECT={desk.folder(name).mark}".encode())
     desk.kill_supervisors(name)
     caller.kill()
     caller.communicate()

@@ -6,8 +6,8 @@ and each prompt in a file of its own.
 
 from pathlib import Path
 
-from standfast.protocol.quality_gates import WEIGHTS
-from standfast.protocol.runners import CLAUDE, Runner
+from standfast.protocols.resumption.rules.quality_gates import WEIGHTS
+from standfast.runners.registry import CLAUDE, Runner
 
 _SCRIPT = r"""
 how=silent; said=

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import prepared
-from standfast.git import Git
+from standfast.git.command import Git
 
 BRANCH = "lane/P1/SL-1"
 FILES = {

@@ -19,8 +19,8 @@ import apsw
 
 import standfast
 from attacks import call, done
-from standfast.clients import launcher
-from standfast.clients.hook import TOOL_S
+from standfast.clients.hooks import launcher
+from standfast.clients.hooks.deadline import TOOL_S
 
 SESSION = "8f2c0000-1111-4222-8333-444455556666"
 PAYLOADS: Mapping[str, Mapping[str, object]] = json.loads(

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.faults.shim import compiler
-from standfast.errors import StandfastError
-from standfast.git import Git, advancing, worktrees
+from standfast.errors.base import StandfastError
+from standfast.git import branch_advance, worktrees
+from standfast.git.command import Git
 
 SOURCE = Path(__file__).parent / "kill_shim.c"
 SELF, CALLER, ALL = 1, 2, 3
@@ -91,7 +92,7 @@ def perform(name: str, args: list[str]) -> str:
         return ""
     if name == "remove":
         return worktrees.remove(git, args[1]) or ""
-    advancing.advance(git, *args[1:])
+    branch_advance.advance(git, *args[1:])
     return ""
 
 

@@ -5,8 +5,8 @@ import signal
 import subprocess
 
 from lane_runs import Lane
-from standfast.errors import StandfastError
-from standfast.journal import reading
+from standfast.errors.base import StandfastError
+from standfast.journal import questions
 
 MOST_FACTS = 60
 
@@ -18,7 +18,7 @@ def facts(lane: Lane) -> int:
         return 0
     journal = lane.journal()
     try:
-        return reading.last_seq(journal)
+        return questions.last_seq(journal)
     except StandfastError:
         return 0
     finally:

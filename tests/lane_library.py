@@ -10,16 +10,16 @@ from pathlib import Path
 
 from lane_runs import BRANCH, NAMES, Lane
 from standfast import clock
-from standfast.errors import StandfastError
-from standfast.git import Git
-from standfast.journal import lane_steps as told
+from standfast.errors.base import StandfastError
+from standfast.git.command import Git
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
-from standfast.protocol import lane_spec
-from standfast.protocol.lane_spec import Spec, Task
-from standfast.protocol.lane_steps import Standing
-from standfast.run import lane as lanes
-from standfast.run.working import Work
+from standfast.plans import lane_spec
+from standfast.plans.lane_spec import Spec, Task
+from standfast.runs.lanes import lane_loop as lanes
+from standfast.runs.lanes.lane_context import Work
+from standfast.runs.records import lane_records as told
+from standfast.runs.rules.lane_steps import Standing
 
 
 def spec(lane: Lane, **more: object) -> Spec:

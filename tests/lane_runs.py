@@ -11,8 +11,8 @@ from pathlib import Path
 
 import prepared
 import warm_python
-from standfast.journal import checkpoints as recorded
 from standfast.journal.store import Journal
+from standfast.protocols.checkpoints.records import checkpoint_records as recorded
 
 NAMES = ("r1", "P1", "SL-1")
 LANE = ("--run-id", "r1", "--phase", "P1", "--lane", "SL-1")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import prepared
-from standfast.journal import checkpoints as recorded
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
-from standfast.run import rollback
+from standfast.protocols.checkpoints.records import checkpoint_records as recorded
+from standfast.runs.lanes import lane_rollback
 
 NAMES = ("r1", "P1", "SL-1")
 LANE = ("--run-id", "r1", "--phase", "P1", "--lane", "SL-1")
@@ -114,11 +114,11 @@ def write(scene: Scene, stage: str, status: str, **more: str) -> None:
     journal.close()
 
 
-def roll_back(scene: Scene, to: str | None = None) -> rollback.Done:
+def roll_back(scene: Scene, to: str | None = None) -> lane_rollback.Done:
     journal = scene.journal()
     try:
-        asked = rollback.Asked(*NAMES, to=to)
-        return rollback.roll_back(journal, str(scene.repo), asked, USER)
+        asked = lane_rollback.Asked(*NAMES, to=to)
+        return lane_rollback.roll_back(journal, str(scene.repo), asked, USER)
     finally:
         journal.let_go()
 

@@ -6,12 +6,12 @@ It waits until its stdin ends, so that all begin at once, and prints how many mo
 import random
 import sys
 
-from standfast.errors import IllegalMove
-from standfast.journal import lifecycles
+from standfast.errors.base import IllegalMove
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
-from standfast.journal.writing import Writing
-from standfast.protocol.lifecycle import MOVES
+from standfast.journal.transaction import Writing
+from standfast.protocols.context.records import lifecycle_records
+from standfast.protocols.context.rules.lifecycle import MOVES
 
 ROLE = "oosh-expert"
 ROUNDS = 20
@@ -27,7 +27,7 @@ def main(folder: str, after: str, seed: int) -> None:
                 if after == "any":
                     at_random(tx, dice)
                 else:
-                    lifecycles.move(tx, ROLE, after, "racer", USER)
+                    lifecycle_records.move(tx, ROLE, after, "racer", USER)
         except IllegalMove:
             continue
         got += 1
@@ -38,11 +38,11 @@ def main(folder: str, after: str, seed: int) -> None:
 def at_random(tx: Writing, dice: random.Random) -> None:
     chance, state = dice.random(), dice.choice(list(MOVES))
     if chance < 0.5:
-        lifecycles.move(tx, ROLE, state, "racer", USER)
+        lifecycle_records.move(tx, ROLE, state, "racer", USER)
     elif chance < 0.75:
-        lifecycles.save(tx, ROLE, "racer", USER, passes=dice.random() < 0.5)
+        lifecycle_records.save(tx, ROLE, "racer", USER, passes=dice.random() < 0.5)
     else:
-        lifecycles.walk(tx, ROLE, state, "racer", USER)
+        lifecycle_records.walk(tx, ROLE, state, "racer", USER)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import subprocess
 
 from effect_desk import until
 from run_worlds import Night
-from standfast.journal import checkpoints
+from standfast.protocols.checkpoints.records import checkpoint_records
 
 
 class Alone:
@@ -47,6 +47,6 @@ class Alone:
         """The lanes that checkpoints of the run were written of."""
         journal = self.world.journal()
         try:
-            return {each.key.lane for each in checkpoints.history(journal, "r1")}
+            return {each.key.lane for each in checkpoint_records.history(journal, "r1")}
         finally:
             journal.close()

@@ -2,8 +2,8 @@
 
 from textwrap import dedent
 
-from standfast.protocol import plan_reading
-from standfast.protocol.plan import Plan
+from standfast.plans.model import Plan
+from standfast.plans.readers import plan_reader
 
 RUNNERS = ("claude", "codex", "gemini", "opencode", "shell")
 
@@ -70,13 +70,13 @@ phases:
 def told(text: str | bytes, name: str = "plan.yaml") -> list[str]:
     """What is said of a plan: `LINE: PROBLEM`, warnings marked."""
     data = text if isinstance(text, bytes) else dedent(text).encode()
-    _, found = plan_reading.read(data, name, runners=RUNNERS)
+    _, found = plan_reader.read(data, name, runners=RUNNERS)
     return [f"{each.line}: {'' if each.is_error else '(warning) '}{each.problem}" for each in found]
 
 
 def plan_of(text: str | bytes, name: str = "plan.yaml") -> Plan:
     """A plan that is read without an error."""
     data = text if isinstance(text, bytes) else dedent(text).encode()
-    plan, found = plan_reading.read(data, name, runners=RUNNERS)
+    plan, found = plan_reader.read(data, name, runners=RUNNERS)
     assert plan is not None, found
     return plan

@@ -5,17 +5,17 @@ import os
 import zlib
 from pathlib import Path
 
-from standfast.journal import checkpoints as recorded
-from standfast.journal import lane_steps as told
-from standfast.journal import runs
 from standfast.journal.author import USER
-from standfast.journal.runs import Run
 from standfast.journal.store import Journal
-from standfast.protocol import checkpoints as cp
-from standfast.protocol import lane_steps
-from standfast.protocol.lane_spec import Spec, Task
-from standfast.run import vouching
-from standfast.run.vouching import Where
+from standfast.plans.lane_spec import Spec, Task
+from standfast.protocols.checkpoints.records import checkpoint_records as recorded
+from standfast.protocols.checkpoints.rules import checkpoint as cp
+from standfast.runs import vouched_lanes
+from standfast.runs.records import lane_records as told
+from standfast.runs.records import run_records
+from standfast.runs.records.run_records import Run
+from standfast.runs.rules import lane_steps
+from standfast.runs.vouched_lanes import Where
 
 OBJECTS = 6  # as a lane with one file leaves them
 
@@ -33,7 +33,7 @@ def plant(repo: Path, lanes: int, done: int) -> None:
     phase = ("P1", "", tuple((each.lane, ()) for each in specs))
     run = Run("big", "plan.yaml", "-", "main", (phase,), 4, False, None, "")
     with journal.writing() as tx:
-        runs.plan(tx, run, specs, USER)
+        run_records.plan(tx, run, specs, USER)
         for each in specs[:done]:
             for stage, status in ((cp.BEFORE, cp.READY), (cp.STARTED, cp.IN_PROGRESS)):
                 recorded.upsert(tx, record(each, stage, status), USER)
@@ -44,7 +44,7 @@ def plant(repo: Path, lanes: int, done: int) -> None:
             told.tell(tx, each, lane_steps.RETIRE, 1, lane_steps.OK, USER, {"stays": ""})
     journal.close()
     here = Where(os.environ["XDG_STATE_HOME"], str(repo / ".git" / "standfast"), str(repo), ())
-    vouching.vouch(here, vouching.as_kept(specs), (), "user")
+    vouched_lanes.vouch(here, vouched_lanes.as_kept(specs), (), "user")
     _leave_objects(repo, OBJECTS * done)
 
 

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from resumption_samples import lived
-from standfast.journal import resumption as recorded
+from standfast.formats.yaml_text import read_yaml
+from standfast.formats.yaml_writer import write
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
-from standfast.protocol.resumption import Resumption
-from standfast.protocol.yaml_text import read_yaml
-from standfast.protocol.yaml_writing import write
+from standfast.protocols.resumption.records import fired_triggers as recorded
+from standfast.protocols.resumption.rules.update_matrix import Resumption
 
 FILE = "ORCHESTRATION.yaml"
 AROUND = "# ours, do not touch\nworkflow: {id: w-1, name: 'a name'}  # kept\n"

@@ -2,9 +2,8 @@
 
 from decimal import Decimal
 
-from standfast.protocol.quality_gates import WEIGHTS
-from standfast.protocol.resumption import Resumption, apply, begin
-from standfast.protocol.resumption_triggers import (
+from standfast.protocols.resumption.rules.quality_gates import WEIGHTS
+from standfast.protocols.resumption.rules.triggers import (
     AgentCompletion,
     Applied,
     Compaction,
@@ -25,6 +24,7 @@ from standfast.protocol.resumption_triggers import (
     ThresholdCrossing,
     Trigger,
 )
+from standfast.protocols.resumption.rules.update_matrix import Resumption, apply, begin
 
 FIRST = Recovery(None, 1, "audit", "ACTIVE", "idle", "start", None, "2026-02-20T10:00:00Z")
 LATER = Recovery(

@@ -6,12 +6,12 @@ from typing import Any
 
 from resumption_samples import PLAN
 from standfast import clock
-from standfast.journal import resumption
 from standfast.journal.author import USER
-from standfast.journal.resumption_folds import Document
 from standfast.journal.store import Journal
-from standfast.protocol.resumption import begin
-from standfast.protocol.resumption_triggers import Recovery
+from standfast.journal.tables.document_folds import Document
+from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.rules.triggers import Recovery
+from standfast.protocols.resumption.rules.update_matrix import begin
 
 FILE = "ORCHESTRATION.yaml"
 HOUR_US = 3600 * clock.MICROSECONDS
@@ -26,12 +26,14 @@ def begun(journal: Journal, root: Path, *, ago: int = 0, file: str = FILE) -> Do
         updated_at,
     )
     with journal.writing() as tx:
-        return resumption.begin(tx, file, str(root), begin(state, [PLAN], ["qg-1", "qg-2"]), USER)
+        return fired_triggers.begin(
+            tx, file, str(root), begin(state, [PLAN], ["qg-1", "qg-2"]), USER
+        )
 
 
 def section(journal: Journal, file: str = FILE) -> dict[str, Any]:
     """The section as the journal has it."""
-    found = resumption.find(journal.query, file)
+    found = fired_triggers.find(journal.query, file)
     assert found is not None
     return found.section
 

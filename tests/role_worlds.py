@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 from context_samples import ROLE, VALID
-from standfast.journal import lifecycles
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
+from standfast.protocols.context.records import lifecycle_records
 from standfast.surfaces.cli.context_findings import minute
 
 FILE = f"session/agents/{ROLE}.context.md"
@@ -27,7 +27,7 @@ def journal(repo: Path) -> Journal:
 
 def state(repo: Path, role: str = ROLE) -> str | None:
     kept = journal(repo)
-    found = lifecycles.of(kept, role)
+    found = lifecycle_records.of(kept, role)
     kept.close()
     return found.state if found else None
 
@@ -35,8 +35,8 @@ def state(repo: Path, role: str = ROLE) -> str | None:
 def bring(repo: Path, to: str, role: str = ROLE) -> None:
     kept = journal(repo)
     with kept.writing() as tx:
-        lifecycles.begin(tx, role, "test", USER)
-        lifecycles.walk(tx, role, to, "test", USER)
+        lifecycle_records.begin(tx, role, "test", USER)
+        lifecycle_records.walk(tx, role, to, "test", USER)
     kept.close()
 
 

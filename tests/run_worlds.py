@@ -11,9 +11,10 @@ from typing import Any
 
 from effect_desk import until
 from lane_runs import build
-from standfast.journal import resumption, runs
 from standfast.journal.store import Journal
-from standfast.process import find_program
+from standfast.processes.programs import find_program
+from standfast.protocols.resumption.records import fired_triggers
+from standfast.runs.records import run_records
 
 REPORTS = 'echo \'{"type":"result","session_id":"s","total_cost_usd":0.6,"is_error":false}\''
 # An agent: a line in a ledger outside, then a file in its worktree.
@@ -127,7 +128,7 @@ class Night:
         """The newest word about a run."""
         journal = self.journal()
         try:
-            return runs.word(journal, run_id).state
+            return run_records.word(journal, run_id).state
         finally:
             journal.close()
 
@@ -181,5 +182,5 @@ def documented(world: Night) -> None:
 
 def section(world: Night) -> dict[str, Any]:
     """The section of that file."""
-    document = resumption.documents(world.journal().query)[0]
+    document = fired_triggers.documents(world.journal().query)[0]
     return document.section

@@ -14,8 +14,9 @@ import resumption_files
 import resumption_samples
 from claude_calls import Claude
 from conftest import Cli
-from standfast.protocol import authorship, resumption_labels
-from standfast.protocol.authorship import Known
+from standfast import authorship
+from standfast.authorship import Known
+from standfast.protocols.resumption.rules import repository_labels
 
 pytestmark = pytest.mark.req("SEC-10")
 
@@ -648,7 +649,7 @@ def test_a_label_stays_exactly_as_long_as_the_words(before: object, after: objec
     name = "recovery_state.next_step"
     sections = ({"recovery_state": {"next_step": each}} for each in (before, after))
 
-    kept = resumption_labels.still(frozenset({name, "gone.field"}), *sections)
+    kept = repository_labels.still(frozenset({name, "gone.field"}), *sections)
 
     if isinstance(before, list) and isinstance(after, list):
         assert (name in kept) == bool({*before} & {*after})

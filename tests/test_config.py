@@ -6,7 +6,7 @@ import pytest
 
 from standfast import config
 from standfast.config import Config, Source
-from standfast.errors import BadConfig, BadDocument, BadName, StandfastError
+from standfast.errors.base import BadConfig, BadDocument, BadName, StandfastError
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from standfast import disk, filesystems
-from standfast.errors import DiskFailed, TooLarge, UnsafePath, Unsupported
-from standfast.journal import copying
+from standfast.errors.base import DiskFailed, TooLarge, UnsafePath, Unsupported
+from standfast.journal.repair import salvage
 
 CALLS = ("open", "write", "fsync", "rename", "fchmod")
 
@@ -375,7 +375,7 @@ def test_copy_has_zeros_where_a_sector_cannot_be_read(tmp_path: Path, monkeypatc
         return real(fd, size, at)
 
     monkeypatch.setattr(os, "pread", failing)
-    copying.copy(str(tmp_path / "a"), str(tmp_path / "b"))
+    salvage.copy(str(tmp_path / "a"), str(tmp_path / "b"))
 
     assert (tmp_path / "b").read_bytes() == data[:1_024] + bytes(512) + data[1_536:]
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from standfast.errors import BadName
-from standfast.protocol import ids
-from standfast.protocol.text import is_hidden
+from standfast import ids
+from standfast.errors.base import BadName
+from standfast.text import is_hidden
 
 pytestmark = pytest.mark.req("SEC-01")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standfast.protocol.text import a_few, bounded, is_hidden, one_line, printable
+from standfast.text import a_few, bounded, is_hidden, one_line, printable
 
 ANY_TEXT = st.text(
     alphabet=st.one_of(
@@ -154,10 +154,10 @@ def test_bounded_never_exceeds_its_limit_for_any_text(text: str, limit: int) -> 
 @pytest.mark.parametrize("module", ["text", "ids"])
 def test_hook_modules_import_nothing_heavy(module: str) -> None:
     program = (
-        "import sys, standfast.errors\n"
+        "import sys, standfast.errors.base\n"
         "for heavy in 're json typing dataclasses pathlib subprocess unicodedata'.split():\n"
         "    sys.modules[heavy] = None\n"
-        f"import standfast.protocol.{module}\n"
+        f"import standfast.{module}\n"
     )
 
     ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)

@@ -21,13 +21,13 @@ import pytest
 from claude_calls import Claude
 from fuses import Death, Fuse
 from standfast import clock, disk
-from standfast.journal import resumption
+from standfast.formats.yaml_text import read_yaml
 from standfast.journal.place import find
 from standfast.journal.store import Journal
-from standfast.protocol.quality_gates import WEIGHTS
-from standfast.protocol.staleness import AHEAD_S, seconds
-from standfast.protocol.yaml_text import read_yaml
-from standfast.surfaces.cli import main
+from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.rules.quality_gates import WEIGHTS
+from standfast.protocols.resumption.rules.staleness import AHEAD_S, seconds
+from standfast.surfaces.cli.entry import main
 
 FILE = "ORCHESTRATION.yaml"
 DAY_US = 86_400 * clock.MICROSECONDS
@@ -96,7 +96,7 @@ class Clone:
 
     def documents(self) -> dict[str, Any]:
         with self.journal() as journal:
-            known = resumption.documents(journal.query) if journal.exists else []
+            known = fired_triggers.documents(journal.query) if journal.exists else []
             return {each.name: each.section for each in known}
 
     def events(self) -> str:

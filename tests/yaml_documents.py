@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from standfast.protocol.yaml_writing import write
+from standfast.formats.yaml_writer import write
 
 KEY = "resumption"
 BOM = "\ufeff"

@@ -5,12 +5,15 @@ import os
 import sys
 from pathlib import Path
 
-from standfast import config, errors, lane_errors, plan_errors
-from standfast.errors import StandfastError
-from standfast.protocol import checkpoint_fields, plan_schema, resumption_schema
-from standfast.redact.commands import commands as commands_with_secrets
-from standfast.redact.formats import Format, characters, formats
-from standfast.redact.patterns import odd_kinds
+from standfast import config
+from standfast.errors import base, lanes, plans
+from standfast.errors.base import StandfastError
+from standfast.plans import plan_schema
+from standfast.protocols.checkpoints.rules import checkpoint_fields
+from standfast.protocols.resumption.rules import section_schema
+from standfast.redaction.patterns import odd_kinds
+from standfast.redaction.secret_flags import commands as commands_with_secrets
+from standfast.redaction.secret_formats import Format, characters, formats
 from standfast.surfaces.cli import frame
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -59,7 +62,7 @@ def all_errors() -> list[type[StandfastError]]:
     """The classes in the order of their codes."""
     found = (
         value
-        for value in {**vars(errors), **vars(lane_errors), **vars(plan_errors)}.values()
+        for value in {**vars(base), **vars(lanes), **vars(plans)}.values()
         if isinstance(value, type) and issubclass(value, StandfastError)
     )
     return sorted((e for e in found if e is not StandfastError), key=lambda error: error.code)
@@ -101,7 +104,8 @@ def secrets() -> str:
     return (
         f"# Secrets that are recognised\n\n{NOTE}\n"
         f"{len(known)} formats by what a key begins with, or by whose name stands beside it as in "
-        "`NAME: 'key'`; each has a sample and a near miss in `tests/test_secret_formats.py`.\n\n"
+        "`NAME: 'key'`; each has a sample and a near miss in"
+        " `tests/redaction/test_secret_formats.py`.\n\n"
         "| format | begins with, or stands beside | then | characters |\n|---|---|---|--:|\n"
         + "\n".join(rows)
         + f"\n\nBy a shape of their own, or by what surrounds them: {odd}; blocks of private keys; "
@@ -132,7 +136,7 @@ def _length(each: Format) -> str:
 
 def resumption_schema_text() -> str:
     """The JSON Schema of the resumption section, for editors and other programs."""
-    return json.dumps(resumption_schema.PUBLISHED, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(section_schema.PUBLISHED, indent=2, ensure_ascii=False) + "\n"
 
 
 def checkpoints() -> str:

@@ -1,16 +1,16 @@
 """docs/reference/resumption.md: the tables of the resumption section, drawn from the code."""
 
-from standfast.protocol import (
+from standfast.protocols.resumption.rules import (
     context_monitor,
     quality_gates,
-    reinject,
-    resumption_schema,
+    reinject_markers,
+    section_schema,
     staleness,
 )
-from standfast.protocol.resumption import MATRIX
-from standfast.protocol.resumption_migration import V1_FIELDS
-from standfast.protocol.resumption_triggers import TRIGGERS
-from standfast.surfaces.cli import resumption_flags as flags
+from standfast.protocols.resumption.rules.migration.section_migration import V1_FIELDS
+from standfast.protocols.resumption.rules.triggers import TRIGGERS
+from standfast.protocols.resumption.rules.update_matrix import MATRIX
+from standfast.surfaces.cli import trigger_flags as flags
 
 _LETTERS = "W overwritten · A appended · U updated (`sections`; only T2 adds files) · "
 _LETTERS += "C appended if a decision was made · - never touched"
@@ -40,7 +40,7 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 def _head(note: str) -> str:
     return (
         f"# The resumption section\n\n{note}\n"
-        f"`resumption:` in `ORCHESTRATION.yaml`, version {resumption_schema.VERSION}. Its JSON "
+        f"`resumption:` in `ORCHESTRATION.yaml`, version {section_schema.VERSION}. Its JSON "
         "Schema (draft 2020-12) is [resumption.schema.json](resumption.schema.json). Beyond it: "
         "ids are each above those before (ours have no gaps), `count` is the number of events, "
         "every time is real and "
@@ -58,7 +58,7 @@ def _matrix() -> str:
         ]
         for number, row in MATRIX.items()
     ]
-    names = [f"`{name}`" for name in resumption_schema.SUB_SECTIONS]
+    names = [f"`{name}`" for name in section_schema.SUB_SECTIONS]
     table = _table(["trigger", *names], rows)
     return f"## Which trigger changes what\n\n{table}\n{_LETTERS}\n"
 
@@ -81,7 +81,7 @@ def _flags() -> str:
 
 def _fields() -> str:
     rows = []
-    for name, schema in resumption_schema.SECTION["properties"].items():
+    for name, schema in section_schema.SECTION["properties"].items():
         held = schema if "properties" in schema else schema.get("items", {})
         held = held.get("anyOf", [held])[-1]
         optional = set(held.get("properties", {})) - set(held.get("required", ()))
@@ -92,7 +92,7 @@ def _fields() -> str:
 
 def _migration() -> str:
     rows = [[f"`{key}`", f"`{_V2.get(key, f'recovery_state.{key}')}`"] for key in V1_FIELDS]
-    return "## From version 1.0\n\n" + _table(["1.0", resumption_schema.VERSION], rows)
+    return "## From version 1.0\n\n" + _table(["1.0", section_schema.VERSION], rows)
 
 
 def _gates() -> str:
@@ -124,8 +124,8 @@ def _staleness() -> str:
 def _reminders() -> str:
     return (
         "## Reminders in rules files\n\n"
-        f"```html\n{reinject.DEFAULT}\n```\n\n"
-        f"By rank, within {reinject.BUDGET} tokens; `tokens` may be left out. Content over "
-        f"{reinject.LONGEST} characters, with markup, line ends or invisible characters is "
+        f"```html\n{reinject_markers.DEFAULT}\n```\n\n"
+        f"By rank, within {reinject_markers.BUDGET} tokens; `tokens` may be left out. Content over "
+        f"{reinject_markers.LONGEST} characters, with markup, line ends or invisible characters is "
         "refused.\n"
     )

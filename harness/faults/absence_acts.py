@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.faults import perform
 from harness.faults.act import WORD, Act, command, decided
-from standfast.journal import identity
+from standfast.journal import id_file
 
 if TYPE_CHECKING:
     from harness.faults.look import Seen
@@ -30,7 +30,7 @@ def noted_since(world: World) -> None:
 
 def has_id(world: World, _seen: Seen) -> bool:
     """Whoever was told that a fact is kept can be told that it was taken away."""
-    known = identity.read(world.folder)
+    known = id_file.read(world.folder)
     return known is not None and bool(known.name)
 
 
@@ -40,7 +40,7 @@ def _is_told(world: World, seen: Seen) -> bool:
 
 
 def _is_seen_to(world: World, seen: Seen) -> bool:
-    known = identity.read(world.folder)
+    known = id_file.read(world.folder)
     return _is_told(world, seen) and known is not None and not known.lost
 
 

@@ -22,8 +22,8 @@ from harness.faults.run_acts import RUNS
 from standfast.clients.claude.abilities import WANTED
 from standfast.clients.claude.recipes import RECIPES
 from standfast.clients.claude.samples import BEFORE, SAMPLES
-from standfast.protocol import lifecycle
-from standfast.protocol.outputs import SENTINEL
+from standfast.protocols.context.rules import lifecycle
+from standfast.protocols.outputs.rules.whole_output import SENTINEL
 from standfast.surfaces.cli import frame
 
 if TYPE_CHECKING:

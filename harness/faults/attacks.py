@@ -16,11 +16,14 @@ from harness.faults import perform, torn_attacks, worlds
 from harness.faults.cuts import lane_scenes
 from harness.faults.cuts.lane_after import git
 from harness.faults.world import World, at, write
-from standfast.effects import lineage
-from standfast.git import pushing
-from standfast.journal import at_work, identity
-from standfast.protocol import authorship, retesting
-from standfast.run import basing, restoring, settings, trust, vouching
+from standfast import authorship
+from standfast.effects import ancestry
+from standfast.git import push_address
+from standfast.journal import agents_at_work, id_file
+from standfast.plans import trust
+from standfast.runs import vouched_lanes
+from standfast.runs.lanes import base_history, shared_settings, torn_restore
+from standfast.runs.rules import retest_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -237,11 +240,11 @@ def copied(world: World) -> Iterator[str]:
     copy = os.path.join(world.root, "copy")
     shutil.copytree(world.repo, copy, symlinks=True)
     before = git(world, "for-each-ref") + git(world, "worktree", "list")
-    known = identity.read(world.folder)
+    known = id_file.read(world.folder)
     here = _Elsewhere(world.root, world.temporary)
     for said in (("note", "in the copy"), ("lane", "rollback", *LANE), ("resume",), ("reap",)):
         perform.command(here, *said)
-    mine = identity.read(here.folder)
+    mine = id_file.read(here.folder)
     if git(world, "for-each-ref") + git(world, "worktree", "list") != before:
         yield "wrong a copy changed its original"
     if mine is None or known is None or mine.name == known.name:
@@ -277,38 +280,38 @@ def journal_believed() -> None:
 
 def pushed_anywhere() -> None:
     """A remote is whatever the repository says."""
-    pushing.refuse_inside = _nothing
-    vouching.strangers = lambda *_: ()
+    push_address.refuse_inside = _nothing
+    vouched_lanes.strangers = lambda *_: ()
 
 
 def first_name_alone() -> None:
     """A path is what it is called, whatever git makes of it."""
-    vars(pushing)["opened"] = _nothing
-    pushing.refuse_absent = _nothing
-    vouching.strangers = lambda *_: ()
+    vars(push_address)["opened"] = _nothing
+    push_address.refuse_absent = _nothing
+    vouched_lanes.strangers = lambda *_: ()
 
 
 def heeds_repository() -> None:
     """What the repository says of the way out holds there."""
-    pushing.OWN = frozenset({"system", "global", "local"})
-    pushing.files_of = lambda origins: [
+    push_address.OWN = frozenset({"system", "global", "local"})
+    push_address.files_of = lambda origins: [
         os.path.abspath(each.removeprefix("file:")) for each in origins
     ]
 
 
 def landed_untested() -> None:
     """Tests of a lane count for whatever it is put on top of."""
-    retesting.is_wanted = lambda spec: False  # noqa: ARG005  # as it is called
+    retest_rules.is_wanted = lambda spec: False  # noqa: ARG005  # as it is called
 
 
 def any_base() -> None:
     """The base is taken as it is."""
-    basing.rewritten = basing.strange = _nothing
+    base_history.rewritten = base_history.strange = _nothing
 
 
 def any_settings() -> None:
     """Whatever steers git is taken as it is."""
-    settings.steered = _nothing
+    shared_settings.steered = _nothing
 
 
 def everybody_is_user() -> None:
@@ -318,18 +321,18 @@ def everybody_is_user() -> None:
 
 def nobody_is_an_agent() -> None:
     """Whoever calls is the user, and nobody was at work when a file was written."""
-    lineage.agent = lambda *_: None
-    at_work.was = lambda *_: False
+    ancestry.agent = lambda *_: None
+    agents_at_work.was = lambda *_: False
 
 
 def no_copies() -> None:
     """A copy is taken for the original, which has moved."""
-    identity._answers = lambda *_: False  # noqa: SLF001  # a bug is planted
+    id_file._answers = lambda *_: False  # noqa: SLF001  # a bug is planted
 
 
 def torn_is_work() -> None:
     """What a power cut tore is taken for an agent's work."""
-    restoring.restore = _nothing
+    torn_restore.restore = _nothing
 
 
 ATTACKS: dict[str, Attack] = {

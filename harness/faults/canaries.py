@@ -10,9 +10,11 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
-from standfast.clients import elsewhere
-from standfast.journal import decisions, identity, strays
-from standfast.journal.writing import Writing
+from standfast.clients.hooks import fact_fallback
+from standfast.journal import id_file
+from standfast.journal.fallback import strays
+from standfast.journal.tables import decision_records
+from standfast.journal.transaction import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +47,7 @@ def drafts_left() -> None:
 
 def silent_hook() -> None:
     """A hook whose journal fails forgets the call, and says that it is kept."""
-    elsewhere.keep = lambda *_: True
+    fact_fallback.keep = lambda *_: True
 
 
 def merged_twice() -> None:
@@ -85,17 +87,17 @@ def early_word() -> None:
 
 def no_id() -> None:
     """A journal is made and nobody could tell that it was there."""
-    identity.settle = lambda *_: None
+    id_file.settle = lambda *_: None
 
 
 def gap_forgotten() -> None:
     """A new journal in the place of one that was taken away says nothing of it."""
-    identity._tell_gap = lambda *_: None
+    id_file._tell_gap = lambda *_: None
 
 
 def unconfirmed() -> None:
     """A person is told that a repository's word binds, and it does not."""
-    decisions.confirm = lambda *_: None
+    decision_records.confirm = lambda *_: None
 
 
 # Caught by the sweep. The other parts bring their own.

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from harness.faults import perform, worlds
 from harness.faults.act import NEXT
 from harness.faults.look import Seen, litter, look, whole_files
-from standfast.journal import decisions, spool
-from standfast.journal.verify import verify
+from standfast.journal.fallback import spool
+from standfast.journal.tables import decision_records
+from standfast.journal.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +107,7 @@ def _judge(world: World, act: Act, before: Before, *, acknowledged: bool) -> int
         found.append(Finding("lost", "it was told as done, and is not"))
     if journal.exists:
         with journal.writing() as tx:  # and it goes on from here
-            decisions.note(tx, "and on it goes")
+            decision_records.note(tx, "and on it goes")
         found += [Finding("wrong", problem) for problem in verify(journal).problems]
         if spool.is_used(world.folder):
             found.append(Finding("wedged", "what was taken in still holds its slot in the spool"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.faults import lane_worlds
 from harness.faults.act import WORD, Act, command
-from standfast.files import homes
+from standfast.app import faces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ def _written(seen: Seen) -> int:
 
 def _in_file(world: World, _seen: Seen) -> bool:
     """The file that others read shows the new record and every one before it, once each."""
-    with open(os.path.join(world.repo, homes.CHECKPOINTS_FILE), encoding="utf-8") as file:
+    with open(os.path.join(world.repo, faces.CHECKPOINTS_FILE), encoding="utf-8") as file:
         text = file.read()
     before = [text.count(f'"{stage}"') for stage in lane_worlds.STAGES]
     return text.count(WORD) == 1 and before == [1, 1]

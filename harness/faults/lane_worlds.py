@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from harness.faults import perform
 from harness.faults.world import write
-from standfast import process
-from standfast.effects.folder import Folder, Order
-from standfast.files import homes
+from standfast.app import faces
+from standfast.effects.effect_folder import Folder, Order
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
+from standfast.processes import programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ def _laned(world: World) -> None:
             world, "checkpoint", "write", "--run-id", RUN, "--phase", "P1", "--lane", "SL-1",
             "--stage", stage, "--status", status, "--notes", "by us",
         )  # fmt: skip
-    path = os.path.join(world.repo, homes.CHECKPOINTS_FILE)
+    path = os.path.join(world.repo, faces.CHECKPOINTS_FILE)
     with open(path, encoding="utf-8") as file:
         text = file.read()
     write(path, text.replace("by us", NOTE_BY_HAND, 1))
@@ -97,7 +97,7 @@ def _git(world: World, *words: str) -> str:
         for what in ("NAME", "EMAIL")
     }
     env = {**who, "HOME": world.home, "PATH": os.environ["PATH"]}
-    done = process.run(("git", *words), cwd=world.repo, env=env, timeout_s=240)
+    done = programs.run(("git", *words), cwd=world.repo, env=env, timeout_s=240)
     assert done.status == 0, done.stderr
     return done.stdout.decode()
 

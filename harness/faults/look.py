@@ -7,8 +7,8 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.errors import JournalGone, NothingFound
-from standfast.journal import reading
+from standfast.errors.base import JournalGone, NothingFound
+from standfast.journal import questions
 
 if TYPE_CHECKING:
     from harness.faults.world import World
@@ -37,8 +37,8 @@ class Seen(NamedTuple):
 def look(journal: Journal) -> Seen:
     """Read everything; what is not there yet is nothing."""
     try:
-        rows = list(reading.events(journal, reading.Filter()))
-        found = {d.id: d.text for d in reading.decisions(journal)}
+        rows = list(questions.events(journal, questions.Filter()))
+        found = {d.id: d.text for d in questions.decisions(journal)}
     except (NothingFound, JournalGone):
         return Seen({}, [], 0)
     events = [(row.kind, row.session, row.payload) for row in rows]

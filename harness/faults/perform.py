@@ -119,7 +119,7 @@ def command(world: World, *arguments: str) -> Answer:
 
 def call(*arguments: str) -> int:
     """One command, in this process."""
-    from standfast.surfaces.cli import main
+    from standfast.surfaces.cli.entry import main
 
     return main(list(arguments))
 
@@ -131,7 +131,7 @@ def hook(world: World, payload: bytes) -> Answer:
 
 def serve() -> int:
     """One hook, in this process, as the launcher calls it."""
-    from standfast.clients.hook import main
+    from standfast.clients.hooks.deadline import main
 
     return main(str(os.getppid()))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.faults import worlds
 from harness.faults.act import Act, command
-from standfast.run import plan_file, trust
+from standfast.plans import plan_file, trust
 
 if TYPE_CHECKING:
     from harness.faults.look import Seen

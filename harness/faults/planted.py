@@ -12,11 +12,12 @@ import signal
 import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import clock, process
+from standfast import clock
 from standfast.effects import door
-from standfast.effects.folder import SUP, Folder, Order
+from standfast.effects.effect_folder import SUP, Folder, Order
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
+from standfast.processes import programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,7 +66,7 @@ def _trial(place: str, dice: random.Random, plant: Callable[[], None]) -> Iterat
     caller = _ask(place, value, plant)
     clock.pause(dice.uniform(0, _LONGEST_S))
     effect = Folder(os.path.join(place, "journal"), "planted")
-    knowing = sorted({caller, *process.lock_holders(effect.at(SUP)), *effect.strays()})
+    knowing = sorted({caller, *programs.lock_holders(effect.at(SUP)), *effect.strays()})
     struck = dice.sample(knowing, dice.randint(1, len(knowing)))
     for pid in struck:
         _kill(pid)

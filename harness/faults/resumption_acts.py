@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from harness.faults import worlds
 from harness.faults.act import WORD, Act, command, decided
-from standfast.protocol import resumption_check, yaml_sections
-from standfast.protocol.quality_gates import WEIGHTS
+from standfast.formats import yaml_sections
+from standfast.protocols.resumption.rules import section_check
+from standfast.protocols.resumption.rules.quality_gates import WEIGHTS
 
 if TYPE_CHECKING:
     from harness.faults.look import Seen
@@ -41,7 +42,7 @@ def _migrated(world: World, seen: Seen) -> bool:
 
 def _is_whole(text: str) -> bool:
     span = yaml_sections.find(text, "resumption", worlds.SECTION_FILE)
-    return span is not None and not resumption_check.validate(span.value, span.lines)
+    return span is not None and not section_check.validate(span.value, span.lines)
 
 
 def _resumption(name: str, action: str, world: str, *arguments: str, **more: Any) -> Act:  # noqa: ANN401  # fields of Act

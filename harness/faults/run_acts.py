@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from harness.faults import perform
 from harness.faults.act import Act, command
 from harness.faults.run_worlds import MARK, RUN
-from standfast.run import trust
+from standfast.plans import trust
 
 if TYPE_CHECKING:
     from harness.faults.look import Seen

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from harness.faults import perform
 from harness.faults.lane_worlds import commit
 from harness.faults.world import write
-from standfast.run import trust
+from standfast.plans import trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,14 +15,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.errors import GitFailed
-from standfast.git import Git, advancing, forwarding
-from standfast.lane_errors import BaseRefused
+from standfast.errors.base import GitFailed
+from standfast.errors.lanes import BaseRefused
+from standfast.git import branch_advance, fast_forward
+from standfast.git.command import Git
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from standfast.git.forwarding import Checkout
+    from standfast.git.fast_forward import Checkout
 
 ENOUGH = 100  # merges within which the planted bug must show
 _FILES = 200
@@ -53,7 +54,7 @@ def run(folder: str, seed: int, rounds: int, *, until_found: bool = False) -> Co
     dice = random.Random(f"{seed}/saving")  # to be the same again
     git, old, new = _repository(Path(folder) / "repo")
     began = time.monotonic_ns()
-    advancing.advance(git, "main", old, new)
+    branch_advance.advance(git, "main", old, new)
     as_long_us = (time.monotonic_ns() - began) // 1000
     ours, theirs = multiprocessing.Pipe()
     editor = multiprocessing.get_context("fork").Process(target=_edit, args=(theirs,), daemon=True)
@@ -84,7 +85,7 @@ def _drawn(dice: random.Random, top: Path, number: int, as_long_us: int) -> Save
 
 def _merged(git: Git, old: str, new: str) -> bool:
     try:
-        advancing.advance(git, "main", old, new)
+        branch_advance.advance(git, "main", old, new)
     except BaseRefused:
         return False
     return True
@@ -165,7 +166,7 @@ def _plain(top: Path, *args: str) -> str:
 
 def plain_git(folder: str, seed: int, rounds: int) -> Counted:
     """The same with merges that look first and then write, as git does it."""
-    real = forwarding.bring_forward
+    real = fast_forward.bring_forward
 
     def bring_forward(place: Checkout) -> None:
         try:
@@ -173,8 +174,8 @@ def plain_git(folder: str, seed: int, rounds: int) -> Counted:
         except GitFailed as error:
             raise BaseRefused(error.problem) from error
 
-    forwarding.bring_forward = bring_forward
+    fast_forward.bring_forward = bring_forward
     try:
         return run(folder, seed, rounds, until_found=True)
     finally:
-        forwarding.bring_forward = real
+        fast_forward.bring_forward = real

@@ -14,13 +14,13 @@ from harness.faults.cuts import lane_scenes
 from harness.faults.cuts.lane_after import git
 from harness.faults.world import World, write
 from standfast import clock
-from standfast.git import contents, mending
-from standfast.run import before
+from standfast.git import torn_files, worktree_contents
+from standfast.runs.lanes import files_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from standfast.git import Git
+    from standfast.git.command import Git
 
 _LOOK_AGAIN_S = 0.01
 _LONG = b"a line of a file\n" * 1_000
@@ -127,13 +127,13 @@ def _another_boot(world: World) -> None:
 
 def gaps_are_work() -> None:
     """Zeros in the place of whole pages are taken for an agent's work."""
-    mending._may_have_gaps = lambda found: False  # noqa: ARG005, SLF001  # a bug is planted
+    torn_files._may_have_gaps = lambda found: False  # noqa: ARG005, SLF001  # a bug is planted
 
 
 def by_torn_attributes() -> None:
     """What is put back is written by the attributes that lie there, torn as they are."""
-    mending.torn_rules = lambda git: []  # noqa: ARG005  # as it is called
-    contents.restore = _in_place
+    torn_files.torn_rules = lambda git: []  # noqa: ARG005  # as it is called
+    worktree_contents.restore = _in_place
 
 
 def _in_place(git: Git, files: Iterable[str], source: str) -> None:
@@ -145,4 +145,4 @@ def _in_place(git: Git, files: Iterable[str], source: str) -> None:
 
 def forgetful() -> None:
     """Nobody knows what looked torn before."""
-    before.read = lambda attempt: mending.Torn([], [])  # noqa: ARG005  # as it is called
+    files_before.read = lambda attempt: torn_files.Torn([], [])  # noqa: ARG005  # as it is called

@@ -17,12 +17,13 @@ from harness.faults.lane_worlds import DOUBT, LANE_WORLDS, NOTE_BY_HAND
 from harness.faults.run_worlds import RUN_WORLDS
 from harness.faults.world import Snapshot, World, at, write
 from standfast import clock
+from standfast.authorship import REPOSITORY
 from standfast.clients.claude.samples import BEFORE
-from standfast.journal import decisions, inbox, spool
 from standfast.journal.author import Author
+from standfast.journal.fallback import inbox, spool
 from standfast.journal.store import Journal
-from standfast.protocol import outputs
-from standfast.protocol.authorship import REPOSITORY
+from standfast.journal.tables import decision_records
+from standfast.protocols.outputs.rules import whole_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -146,7 +147,7 @@ def _told(world: World) -> None:
     """A repository has said something that binds nobody yet."""
     journal = Journal(world.folder)
     with journal.writing() as tx:
-        decisions.note(tx, FOREIGN, Author(REPOSITORY))
+        decision_records.note(tx, FOREIGN, Author(REPOSITORY))
     journal.close()
     perform.command(world, "status")
 
@@ -180,7 +181,7 @@ def _staged(world: World) -> None:
     os.makedirs(folder)
     state = "live:\n  session_id: s1\n  dir: .cwf/projects/one\n"
     write(os.path.join(world.repo, ".cwf", "cwf-state.yaml"), state)
-    write(os.path.join(folder, "retro-expert-alpha.md"), f"whole\n{outputs.SENTINEL}\n")
+    write(os.path.join(folder, "retro-expert-alpha.md"), f"whole\n{whole_output.SENTINEL}\n")
     write(os.path.join(folder, "retro-cdm-analysis.md"), CUT_OFF)
     write(os.path.join(world.repo, "task.md"), "Look at it.\n")
 
@@ -299,7 +300,7 @@ def _asked(event: str) -> Callable[[World], None]:
 
 
 def _prompt(world: World) -> str:
-    return outputs.prompt("Find every race.", os.path.join(world.repo, "findings.md"))
+    return whole_output.prompt("Find every race.", os.path.join(world.repo, "findings.md"))
 
 
 def asked_for_output(world: World) -> Mapping[str, object]:

@@ -2,5 +2,5 @@
 
 `make fuzz`, or `python -m harness.fuzz --seconds 60 --seed 1 json yaml`: guided by
 coverage where atheris is installed, from a seed elsewhere. A parser without a target fails
-tests/test_fuzz.py.
+tests/harness/test_fuzz.py.
 """

@@ -5,42 +5,46 @@ from __future__ import annotations
 import os
 
 from harness.fuzz.target import Target, answered, folder, must, text_of
-from standfast.files import live_state as found
-from standfast.files.output_places import Grounds
-from standfast.journal import keeping
-from standfast.journal import outputs as recorded
+from standfast.formats.yaml_text import read_yaml
+from standfast.journal import overwritten_files
 from standfast.journal.author import STANDFAST
 from standfast.journal.store import Journal
-from standfast.protocol import declared_outputs, live_state, outputs, stages
-from standfast.protocol.yaml_text import read_yaml
-from standfast.redact import redact
+from standfast.protocols.outputs.files import live_session as found
+from standfast.protocols.outputs.files.output_places import Grounds
+from standfast.protocols.outputs.records import launch_records as recorded
+from standfast.protocols.outputs.rules import live_state, stages, whole_output
+from standfast.protocols.outputs.rules.prompts import declared_outputs
+from standfast.redaction.redactor import redact
 
-_END = outputs.SENTINEL.encode()
+_END = whole_output.SENTINEL.encode()
 
 
 def _output(data: bytes) -> None:
-    fault = outputs.fault(data)
-    must(fault is None or fault in outputs.REASONS, "a reason that there is not")
+    fault = whole_output.fault(data)
+    must(fault is None or fault in whole_output.REASONS, "a reason that there is not")
     if fault is None:
         must(data.rstrip(b" \t\r\n").endswith(_END), "valid without its end")
-        must(outputs.fault(data + b"x") == outputs.NO_SENTINEL, "valid with words behind its end")
-    must(outputs.fault(data + b"\nx\n" + _END) is None, "words and an end are not enough")
+        must(
+            whole_output.fault(data + b"x") == whole_output.NO_SENTINEL,
+            "valid with words behind its end",
+        )
+    must(whole_output.fault(data + b"\nx\n" + _END) is None, "words and an end are not enough")
 
 
 def _prompt(data: bytes) -> None:
     text = text_of(data)
     root = os.path.realpath(folder("places").path)
-    for said in (text, f"{text}\n{outputs.SENTINEL}"):
+    for said in (text, f"{text}\n{whole_output.SENTINEL}"):
         named = declared_outputs.declared(said)
         must(all(path.endswith(".md") for path in named), "no file of ours")
         must(not any("\n" in path or "\0" in path for path in named), "no path at all")
         for place in Grounds(root, root, root, {"HOME": root}).find(named):
             must(os.path.isabs(place.path), "a path from nowhere")
             must(not place.is_ours or place.path.startswith(root + os.sep), "held for others")
-    made = outputs.prompt(text, "/s/x.md")
-    first = f"{outputs.paragraph('/s/x.md')}\n{text}"  # before it may stand that it is quoted
+    made = whole_output.prompt(text, "/s/x.md")
+    first = f"{whole_output.paragraph('/s/x.md')}\n{text}"  # before it may stand that it is quoted
     must("/s/x.md" in declared_outputs.declared(first), "a prompt without its paragraph")
-    must(outputs.prompt(made, "/s/x.md") == made, "the paragraph twice")
+    must(whole_output.prompt(made, "/s/x.md") == made, "the paragraph twice")
 
 
 @answered
@@ -83,9 +87,9 @@ def _stages(data: bytes) -> None:
 def _kept(data: bytes) -> None:
     journal = Journal(os.path.join(folder("keep").path, "journal"))
     with journal.writing() as tx:
-        digest = keeping.keep(tx, "/s/x.md", data, "fuzz", STANDFAST)
+        digest = overwritten_files.keep(tx, "/s/x.md", data, "fuzz", STANDFAST)
         recorded.launch(tx, "/s/x.md", "plan", "", STANDFAST)
-    kept = keeping.kept(journal, digest)
+    kept = overwritten_files.kept(journal, digest)
     same = redact(text_of(data)).encode("utf-8", "surrogateescape")
     must(kept == same, "what was kept is something else")
     must(recorded.known(journal, "/s/x.md").launches > 0, "a launch that was not counted")
@@ -110,7 +114,7 @@ TARGETS = (
         "paths of files, held for below the root alone, and the paragraph once",
         _prompt,
         (
-            outputs.prompt("Look.", "/s/a b.md").encode(),
+            whole_output.prompt("Look.", "/s/a b.md").encode(),
             b"Write it to /s/x.md and end in " + _END,
             b"write /a.md\r\nWRITE: /b.md " + _END,
             b"Session dir: ./s\n## Output file\n```\n`x.md`\n```\nInputs:\n- a.md: read\n" + _END,

@@ -6,16 +6,19 @@ import json
 import os
 
 from harness.fuzz.target import Target, answered, folder, must, taken, text_of
-from standfast.errors import StandfastError
-from standfast.files import checkpoints_json, homes, publish, run_log
-from standfast.journal import checkpoints as recorded
+from standfast.app import faces
+from standfast.errors.base import StandfastError
+from standfast.faces import publish
 from standfast.journal.store import Journal
-from standfast.protocol import (
+from standfast.protocols.checkpoints.files import checkpoints_json
+from standfast.protocols.checkpoints.records import checkpoint_records as recorded
+from standfast.protocols.checkpoints.rules import (
+    checkpoint,
     checkpoint_fields,
     checkpoint_hints,
-    checkpoints,
     checkpoints_text,
 )
+from standfast.runs.records import run_log
 
 _EXAMPLE = (
     b'[{"run_id": "P1-SL-AUTH-20251227", "phase": "P1", "lane": "SL-AUTH",'
@@ -39,7 +42,7 @@ _OURS = (
 def _file(data: bytes) -> None:
     for entry in checkpoints_text.read(data, "checkpoints.json"):
         with taken():
-            checkpoints.key(entry.record)
+            checkpoint.key(entry.record)
             text = json.dumps(entry.record)
             line = checkpoints_text.line(text, entry.key, "/r")
             (again,) = checkpoints_text.read(f"[{line}]".encode(), "again")
@@ -50,12 +53,12 @@ def _file(data: bytes) -> None:
 def _face(data: bytes) -> None:
     """Whatever stands there: it is taken whole, or kept byte for byte and told."""
     at = folder("checkpoints")
-    path = at.put(homes.CHECKPOINTS_FILE, data)
+    path = at.put(faces.CHECKPOINTS_FILE, data)
     journal = Journal(os.path.join(at.path, "journal"))
     with journal.writing() as tx:
         tx.append("fuzz", {})
     face = checkpoints_json.face(
-        name=homes.CHECKPOINTS, root=at.path, relative=homes.CHECKPOINTS_FILE, in_git=False
+        name=faces.CHECKPOINTS, root=at.path, relative=faces.CHECKPOINTS_FILE, in_git=False
     )
     outcome = publish.keep(journal, face)
     with open(path, "rb") as file:

@@ -7,13 +7,13 @@ import re
 from collections import Counter
 
 from harness.fuzz.target import Target, answered, must, text_of
-from standfast.errors import BadName, UnsafePath
-from standfast.files import context_files
-from standfast.protocol import context
-from standfast.protocol.context_migration import STUBS, migrate
-from standfast.protocol.context_writing import NOTHING, Known, compose
-from standfast.protocol.markdown import outline
-from standfast.protocol.text import is_hidden
+from standfast.errors.base import BadName, UnsafePath
+from standfast.formats.markdown import outline
+from standfast.protocols.context.files import context_files
+from standfast.protocols.context.rules import context_checks
+from standfast.protocols.context.rules.context_migration import STUBS, migrate
+from standfast.protocols.context.rules.context_writer import NOTHING, Known, compose
+from standfast.text import is_hidden
 
 _ROLE, _NOW = "expert", "2026-02-03T13:00Z"
 _KNOWN = Known([("words", "c2c326f"), ("```", None)], ["<!-- x", "more"], ["src/a.py", "b`c"])
@@ -35,18 +35,18 @@ def _text(data: bytes) -> str:
 def _validated(data: bytes) -> None:
     text = _text(data)
     lines = max(1, len(outline(text).lines))
-    for found in context.validate(text, role=_ROLE, today=_NOW):
+    for found in context_checks.validate(text, role=_ROLE, today=_NOW):
         must(1 <= found.line <= lines, "a finding on a line that is not there")
         must(not any(map(is_hidden, found.says)), "a finding that hides something")
     for date in (text, text[:40]):
-        context.validate(f"**Updated**: {date}", role=None, today="2026-02-03")
+        context_checks.validate(f"**Updated**: {date}", role=None, today="2026-02-03")
 
 
 @answered
 def _migrated(data: bytes) -> None:
     text = _text(data)
     after = migrate(text, role=_ROLE, now=_NOW)
-    must(not context.required_findings(after, role=_ROLE, today=_NOW), "it is not valid")
+    must(not context_checks.required_findings(after, role=_ROLE, today=_NOW), "it is not valid")
     must(not _lines(text) - _lines(after), "a line is lost")
     must(migrate(after, role=_ROLE, now=_NOW) == after, "a second time changes it")
 
@@ -55,7 +55,7 @@ def _migrated(data: bytes) -> None:
 def _written(data: bytes) -> None:
     text = _text(data)
     after = compose(text, role=_ROLE, now=_NOW, known=_KNOWN)
-    must(not context.required_findings(after, role=_ROLE, today=_NOW), "it is not valid")
+    must(not context_checks.required_findings(after, role=_ROLE, today=_NOW), "it is not valid")
     lost = _by_hand(text) - _by_hand(after)
     must(not lost, f"lines by hand are lost: {lost}")
     again = compose(after, role=_ROLE, now="2026-02-03T13:30Z", known=_KNOWN)

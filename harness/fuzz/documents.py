@@ -6,12 +6,13 @@ import json
 import os
 
 from harness.fuzz.target import Target, answered, must, taken, text_of
-from standfast.errors import BadName
-from standfast.protocol import ids, json_edits, json_spans
-from standfast.protocol.documents import decode
-from standfast.protocol.json_text import read_json, write_json
-from standfast.protocol.text import bounded, is_hidden, one_line, printable
-from standfast.protocol.yaml_text import read_yaml
+from standfast import ids
+from standfast.errors.base import BadName
+from standfast.formats import json_edits, json_spans
+from standfast.formats.document_limits import decode
+from standfast.formats.json_text import read_json, write_json
+from standfast.formats.yaml_text import read_yaml
+from standfast.text import bounded, is_hidden, one_line, printable
 
 _LINE_ENDS = (b"\n", b"\r", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")  # YAML's own
 

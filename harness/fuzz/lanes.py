@@ -6,11 +6,13 @@ import os
 from pathlib import Path
 
 from harness.fuzz.target import Target, answered, folder, must, text_of
-from standfast.errors import WrongUsage
-from standfast.git import branches, changes, opened, pushing, replay, standing
-from standfast.protocol import gate_scores, lane_prompt, lane_spec, parking, spending
-from standfast.protocol.lane_spec import Spec, Task
-from standfast.protocol.quality_gates import WEIGHTS
+from standfast.errors.base import WrongUsage
+from standfast.git import branches, changes, opened_repository, push_address, replay, worktree_state
+from standfast.plans import lane_spec
+from standfast.plans.lane_spec import Spec, Task
+from standfast.protocols.resumption.rules import critic_scores
+from standfast.protocols.resumption.rules.quality_gates import WEIGHTS
+from standfast.runs.rules import parking, prompt, spending
 from standfast.surfaces.cli import lane_runs
 
 _SPEC = Spec("r", "P1", "SL-1", "main", "lane", "/w", "agent", (Task("t", "x"),))
@@ -26,18 +28,21 @@ def _commit(data: bytes) -> None:
 def _listing(data: bytes) -> None:
     must(all(changes.read_paths(data)), "a file without a name")
     changes.read_filtered(data)
-    standing.read_line(Path(folder("line").put("HEAD", data)))
-    listed = pushing.read_settings(data)
-    must(all(map(os.path.isabs, pushing.own_files(listed))), "a file that depends on where we are")
-    led = opened.opened(folder("opened").put("x", b"gitdir: " + data))
+    worktree_state.read_line(Path(folder("line").put("HEAD", data)))
+    listed = push_address.read_settings(data)
+    must(
+        all(map(os.path.isabs, push_address.own_files(listed))),
+        "a file that depends on where we are",
+    )
+    led = opened_repository.opened(folder("opened").put("x", b"gitdir: " + data))
     must(led is None or os.path.isabs(led), "a repository that depends on where we are")
-    must(pushing.passed_over(listed).isprintable(), "keys could steer a terminal")
+    must(push_address.passed_over(listed).isprintable(), "keys could steer a terminal")
 
 
 @answered
 def _asked(data: bytes) -> None:
     text = text_of(data)
-    title = lane_prompt.title(_SPEC, Task("t", text))
+    title = prompt.title(_SPEC, Task("t", text))
     must(title.isprintable() and len(title) < 100, "a subject of many lines")
     must(branches.around(text)[-1] == text, "a name that is lost")
     lane_runs.seconds(text)
@@ -56,7 +61,7 @@ def _outputs(data: bytes) -> None:
 
 @answered
 def _scores(data: bytes) -> None:
-    found = gate_scores.read(text_of(data), name="scores.md")
+    found = critic_scores.read(text_of(data), name="scores.md")
     must(set(found.scores) == set(WEIGHTS), "a dimension too many or too few")
     must(all(0 <= each <= 1 for each in found.scores.values()), "a score that is none")
     must(found.weakest in found.scores, "a dimension that was not scored")
@@ -71,7 +76,7 @@ def _spent(data: bytes) -> None:
 
 TARGETS = (
     Target("gate-scores", "six scores and the findings, or our error", _scores,
-           (f"Good.\n{gate_scores.EXAMPLE}\n<!-- AGENT_COMPLETE -->\n".encode(), b"```json\n{}")),
+           (f"Good.\n{critic_scores.EXAMPLE}\n<!-- AGENT_COMPLETE -->\n".encode(), b"```json\n{}")),
     Target("lane-facts", "an amount, a time, and nobody who waits for ever", _spent,
            (b"0.125", b"1e999", b"NaN", b"1779000000000000", b"-5")),
     Target(

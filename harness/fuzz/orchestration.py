@@ -7,23 +7,25 @@ import os
 import shutil
 
 from harness.fuzz.target import Target, folder, must, text_of
-from standfast.errors import StandfastError
-from standfast.files import (
-    documents_kept,
-    documents_seen,
-    orchestration_yaml,
-    resumption_files,
-)
-from standfast.journal import concerned, resumption
+from standfast.errors.base import StandfastError
+from standfast.formats import yaml_sections
+from standfast.formats.yaml_writer import write
 from standfast.journal.author import USER
 from standfast.journal.place import Place
 from standfast.journal.store import Journal
-from standfast.protocol import orchestration, yaml_sections
-from standfast.protocol.quality_gates import WEIGHTS
-from standfast.protocol.resumption import begin
-from standfast.protocol.resumption_check import validate
-from standfast.protocol.resumption_migration import FIRST_VERSION
-from standfast.protocol.resumption_triggers import (
+from standfast.protocols.resumption.files import (
+    document_files,
+    orchestration_yaml,
+    section_file,
+    untaken_edits,
+)
+from standfast.protocols.resumption.records import fired_triggers, live_documents
+from standfast.protocols.resumption.rules import orchestration
+from standfast.protocols.resumption.rules.migration.section_migration import FIRST_VERSION
+from standfast.protocols.resumption.rules.quality_gates import WEIGHTS
+from standfast.protocols.resumption.rules.section_check import validate
+from standfast.protocols.resumption.rules.trigger_values import write_state
+from standfast.protocols.resumption.rules.triggers import (
     AgentCompletion,
     CrossPhaseDecision,
     Decision,
@@ -33,9 +35,8 @@ from standfast.protocol.resumption_triggers import (
     Recovery,
     Summary,
 )
-from standfast.protocol.trigger_values import write_state
-from standfast.protocol.workflow_id import workflow_id
-from standfast.protocol.yaml_writing import write
+from standfast.protocols.resumption.rules.update_matrix import begin
+from standfast.protocols.resumption.rules.workflow_id import workflow_id
 
 _FILE = "ORCHESTRATION.yaml"
 _TIME = "2026-01-02T03:04:05Z"
@@ -86,44 +87,44 @@ def _file(data: bytes) -> None:
 
 def _look(journal: Journal, place: Place, path: str, data: bytes) -> None:
     """Who only reads changes neither the file nor a document, and may say what is new in it."""
-    before = resumption.documents(journal.query)
-    waiting = documents_seen.look_at(journal, place, _FILE)
-    concerned.documents(journal.query, place.root)
+    before = fired_triggers.documents(journal.query)
+    waiting = untaken_edits.look_at(journal, place, _FILE)
+    live_documents.documents(journal.query, place.root)
     try:
         must(len(orchestration_yaml.read(data, path)) >= 0, "no records")
     except StandfastError as error:
         must(error.problem, "refused without a word")
     must(all(each.words for each in waiting if each.is_news), "news without a word")
     must(_read(path) == data, "a reader changed the file")
-    now = {each.name: each for each in resumption.documents(journal.query)}
+    now = {each.name: each for each in fired_triggers.documents(journal.query)}
     must(all(now.get(each.name) == each for each in before), "a reader changed a document")
 
 
 def _walk(journal: Journal, place: Place, path: str, data: bytes) -> None:
-    documents_kept.keep(journal, place, _FILE)
+    document_files.keep(journal, place, _FILE)
     try:
         with journal.writing() as tx:
-            if resumption_files.look(place.root, _FILE).version == FIRST_VERSION:
-                resumption_files.migrate_file(tx, place.root, _FILE, USER)
-            document = resumption_files.ensure(tx, place.root, _FILE, USER)
+            if section_file.look(place.root, _FILE).version == FIRST_VERSION:
+                section_file.migrate_file(tx, place.root, _FILE, USER)
+            document = section_file.ensure(tx, place.root, _FILE, USER)
             must(document.file == _FILE, "another document")
             for trigger in _TRIGGERS:
-                resumption.fire(tx, _FILE, trigger, USER)
+                fired_triggers.fire(tx, _FILE, trigger, USER)
     except StandfastError as error:
         must(error.problem and error.remedy, "refused without a word")
         must(_read(path) == data, "refused, and changed all the same")
         return
-    outcomes = documents_kept.keep(journal, place, _FILE, _FILE)
+    outcomes = document_files.keep(journal, place, _FILE, _FILE)
     after = _read(path)
     if any(outcome.refused for outcome in outcomes):
         must(after == data, "refused, and changed all the same")
         return
-    now = resumption.known(journal.query, _FILE)
+    now = fired_triggers.known(journal.query, _FILE)
     span = yaml_sections.find(after.decode(), orchestration.KEY, path)
     must(span is not None and span.value == now.section, "the file does not say the section")
     must(not validate(now.section), "a section that breaks its own rules")
     must(_around(after) == _around(data), "something around the section changed")
-    must(not documents_kept.keep(journal, place, _FILE), "kept twice")
+    must(not document_files.keep(journal, place, _FILE), "kept twice")
     json.dumps(write_state(now.resumption))
 
 

@@ -10,23 +10,33 @@ from pathlib import Path
 from harness.fuzz.target import Target, answered, folder, must, text_of
 from harness.rig.scenario import read_scenario
 from harness.rig.seen import received
-from standfast import config, filesystems, followed
-from standfast.clients.claude import chosen
-from standfast.errors import BadConfig
-from standfast.files import drafts, status_md
-from standfast.git import armour, checked_ref, entries, moves, pushing, shared, steering, worktrees
-from standfast.git.saying import failure
-from standfast.journal.reading import Decision
-from standfast.process import Finished, identity, workers
-from standfast.redact import redact, redact_value
+from standfast import config, filesystems, linked_files
+from standfast.clients.claude import hook_settings
+from standfast.decisions import status_md
+from standfast.errors.base import BadConfig
+from standfast.faces import drafts
+from standfast.git import (
+    armour,
+    branch_moves,
+    push_address,
+    shared_config,
+    steering_settings,
+    worktrees,
+)
+from standfast.git.command import checked_ref, entries
+from standfast.git.git_output import failure
+from standfast.journal.questions import Decision
+from standfast.processes import occupants, process_identity
+from standfast.processes.programs import Finished
+from standfast.redaction.redactor import redact, redact_value
 from standfast.surfaces.cli import frame
 
 
 @answered
 def _settings_file(data: bytes) -> None:
     at = folder("config")
-    guarded = chosen.is_guarded_by(data)
-    must(not guarded or chosen.GUARD in data, "a guard that nobody spoke of")
+    guarded = hook_settings.is_guarded_by(data)
+    must(not guarded or hook_settings.GUARD in data, "a guard that nobody spoke of")
     at.put(config.PROJECT_FILE, data)
     found = config.load(at.path, {"HOME": at.path})
     must(found.git == "git", "a repository chose a program")
@@ -39,18 +49,18 @@ def _shared_settings(data: bytes) -> None:
     at.mkdir(exist_ok=True)
     (at / "config").write_bytes(data)
     (at / "index").touch()
-    said = [value for key, value in shared.pairs(text_of(data)) if key == "core.bare"]
-    must(not shared.is_called_bare(at) or bool(said), "bare, and nobody said so")
-    for key, _ in shared.pairs(text_of(data)):
+    said = [value for key, value in shared_config.pairs(text_of(data)) if key == "core.bare"]
+    must(not shared_config.is_called_bare(at) or bool(said), "bare, and nobody said so")
+    for key, _ in shared_config.pairs(text_of(data)):
         must(key == key.strip() and "." in key, "a key without a section")
-        must(steering.changed({key: "x"}, {key: "x"}) == [], "changed by nobody")
-        must(steering.steers(key) in (True, False), "a key that is not judged")
+        must(steering_settings.changed({key: "x"}, {key: "x"}) == [], "changed by nobody")
+        must(steering_settings.steers(key) in (True, False), "a key that is not judged")
 
 
 def _reflog(data: bytes) -> None:
     at = folder("reflog")
     at.put("log", data)
-    for move in moves.logged(Path(at.path, "log")):
+    for move in branch_moves.logged(Path(at.path, "log")):
         must(" " not in move.old + move.new, "an id of two words")
         must("\n" not in move.words, "words on two lines")
 
@@ -67,16 +77,16 @@ def _link(data: bytes) -> None:
     except (OSError, ValueError):
         return  # no link can say that
     with contextlib.suppress(FileNotFoundError):
-        must(followed.read(f"{at.path}/in", "link", limit=99) == b"inside", "it leads out")
+        must(linked_files.read(f"{at.path}/in", "link", limit=99) == b"inside", "it leads out")
 
 
 @answered
 def _push_address(data: bytes) -> None:
-    found = pushing.resolved(text_of(data), "/r")
-    pushing.refuse_inside([found], "/r")
-    if pushing.is_local(found):
+    found = push_address.resolved(text_of(data), "/r")
+    push_address.refuse_inside([found], "/r")
+    if push_address.is_local(found):
         must(found.startswith("/"), "a path that depends on where one stands")
-        must(pushing.resolved(found, "/elsewhere") == found, "a path that leads elsewhere")
+        must(push_address.resolved(found, "/elsewhere") == found, "a path that leads elsewhere")
 
 
 @answered
@@ -128,15 +138,15 @@ def _git_output(data: bytes) -> None:
 
 def _proc(data: bytes) -> None:
     text = text_of(data)
-    for seen in (identity.read_proc_stat(text), identity.read_ps(text)):
+    for seen in (process_identity.read_proc_stat(text), process_identity.read_ps(text)):
         must(seen is None or seen.state, "a process without a state")
-    must(workers.read_parent(text) >= 0, "a parent that is a group")
-    must(all(pid > 0 for pid in identity.read_locks(text, device=2049, inode=7)), "no pid")
+    must(occupants.read_parent(text) >= 0, "a parent that is a group")
+    must(all(pid > 0 for pid in process_identity.read_locks(text, device=2049, inode=7)), "no pid")
     filesystems.kind_of("/", mounts=text)
     at = Path(folder("proc").put("id", data))
-    must(identity.machine_id([at]) and identity.boot_id(at), "no name")
+    must(process_identity.machine_id([at]) and process_identity.boot_id(at), "no name")
     try:
-        who = identity.Identity.from_text(text)
+        who = process_identity.Identity.from_text(text)
     except ValueError:
         return
     must(who.as_text() == text, "an identity does not come back")

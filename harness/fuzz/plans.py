@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 
 from harness.fuzz.target import Target, answered, folder, must, taken, text_of
-from standfast.protocol import durations, plan_patterns, plan_reading, plan_waves, plan_writing
-from standfast.protocol.plan_findings import errors
-from standfast.protocol.text import is_hidden
-from standfast.run import plan_file, trust
-from standfast.surfaces.cli import plan_shown
+from standfast.formats import durations
+from standfast.plans import plan_file, plan_writer, trust
+from standfast.plans.checks import lane_waves, owned_patterns
+from standfast.plans.findings import errors
+from standfast.plans.readers import plan_reader
+from standfast.surfaces.cli import plan_picture
 from standfast.surfaces.cli.screen import Screen
+from standfast.text import is_hidden
 
 _RUNNERS = ("claude", "codex", "shell")
 _PLAIN, _DRAWN = Screen(color=False, width=80), Screen(color=True, width=80, draws=True)
 
 
 def _read(name: str, data: bytes) -> None:
-    plan, found = plan_reading.read(data, name, runners=_RUNNERS)
+    plan, found = plan_reader.read(data, name, runners=_RUNNERS)
     lines = data.count(b"\n") + 1
     for each in found:
         must(1 <= each.line <= lines, f"a finding on a line that is not there: {each}")
@@ -27,17 +29,17 @@ def _read(name: str, data: bytes) -> None:
     if plan is None:
         return
     with taken():
-        waves = plan_waves.waves(plan)
+        waves = lane_waves.waves(plan)
         listed = sorted(name for wave in waves for name in wave.lanes)
         must(
             listed == sorted(lane.name for _, lane in plan.lanes()), "a lane in no wave, or in two"
         )
-        plan_shown.tree(plan, _PLAIN)
-        plan_shown.tree(plan, _DRAWN)
-        must("\x1b" not in plan_shown.mermaid(plan), "a label that acts on a terminal")
-        again, _ = plan_reading.read(plan_writing.write(plan).encode(), "again.yaml")
+        plan_picture.tree(plan, _PLAIN)
+        plan_picture.tree(plan, _DRAWN)
+        must("\x1b" not in plan_picture.mermaid(plan), "a label that acts on a terminal")
+        again, _ = plan_reader.read(plan_writer.write(plan).encode(), "again.yaml")
         must(again is not None, "in our own form it is no plan")
-        must(again and plan_waves.waves(again) == waves, "in our own form it is another plan")
+        must(again and lane_waves.waves(again) == waves, "in our own form it is another plan")
 
 
 def _yaml(data: bytes) -> None:
@@ -51,14 +53,14 @@ def _markdown(data: bytes) -> None:
 @answered
 def _pattern(data: bytes) -> None:
     one, _, other = text_of(data).partition("\n")
-    checked = [plan_patterns.pattern(each, what="the pattern") for each in (one, other or one)]
-    work = plan_patterns.Work(100_000)
-    first, second = (plan_patterns.shapes(each) for each in checked)
-    must(all(plan_patterns.overlap(each, each, work) for each in first), "it fits no path at all")
+    checked = [owned_patterns.pattern(each, what="the pattern") for each in (one, other or one)]
+    work = owned_patterns.Work(100_000)
+    first, second = (owned_patterns.shapes(each) for each in checked)
+    must(all(owned_patterns.overlap(each, each, work) for each in first), "it fits no path at all")
     for each in first:
         for against in second:
-            both = plan_patterns.overlap(each, against, work)
-            must(both == plan_patterns.overlap(against, each, work), "it depends on who is first")
+            both = owned_patterns.overlap(each, against, work)
+            must(both == owned_patterns.overlap(against, each, work), "it depends on who is first")
 
 
 def _time(data: bytes) -> None:

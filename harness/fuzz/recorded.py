@@ -10,14 +10,16 @@ from functools import cache, partial
 
 from harness.fuzz.target import Target, answered, folder, must, taken, text_of
 from standfast import disk
-from standfast.errors import StandfastError
-from standfast.journal import base, inbox, lost, mirror, place, reading, spool, strays
+from standfast.errors.base import StandfastError
+from standfast.journal import mirror, place, questions
+from standfast.journal.fallback import inbox, lost_calls, spool, strays
 from standfast.journal.payload import LIMIT, encode
-from standfast.journal.repair import repair
+from standfast.journal.repair.journal_repair import repair
+from standfast.journal.retention import dropped_events
 from standfast.journal.store import Journal
-from standfast.journal.verify import verify
+from standfast.journal.verification import verify
 
-_EVENT = reading.Event(1, 2, None, "s-1", "user", "docs", "x", None, "{}", b"\1" * 32)
+_EVENT = questions.Event(1, 2, None, "s-1", "user", "docs", "x", None, "{}", b"\1" * 32)
 
 
 def _mirror_line(data: bytes) -> None:
@@ -55,7 +57,7 @@ def _journal(name: str) -> Journal:
 
 
 def _count(journal: Journal) -> int:
-    return reading.last_seq(journal)
+    return questions.last_seq(journal)
 
 
 def _spool_slot(data: bytes) -> None:
@@ -93,7 +95,7 @@ def _lost_mark(data: bytes) -> None:
     at = folder("lost")
     mark = at.put("standfast/lost/1-1", data)
     environ = {"XDG_STATE_HOME": at.path, "HOME": at.path, "TMPDIR": at.path}
-    for path, why in lost.marks(environ, place.find(at.path, state_home=at.path).folder):
+    for path, why in lost_calls.marks(environ, place.find(at.path, state_home=at.path).folder):
         must(path == mark and data.startswith(os.fsencode(why)), "a reason that nobody gave")
 
 
@@ -110,7 +112,7 @@ def _event(data: bytes) -> None:
     """As SQLite would take it: what `json_valid` lets in must be told again."""
     journal, text = _journal("event"), text_of(data)
     seq = journal.append("model.said", text)
-    (event,) = reading.events(journal, reading.Filter(after=seq - 1))
+    (event,) = questions.events(journal, questions.Filter(after=seq - 1))
     must(event.as_dict()["seq"] == seq, "another event")
     must(mirror.parse(mirror.line_of(event)) is not None, "the mirror cannot hold it")
 
@@ -119,11 +121,11 @@ def _event(data: bytes) -> None:
 def _base(data: bytes) -> None:
     """With a sum that is right: what is taken as a base is written as one again."""
     body = data.rpartition(b',"crc":"')[0] or data
-    found = base.read(body + b',"crc":"%08x"}\n' % zlib.crc32(body))
+    found = dropped_events.read(body + b',"crc":"%08x"}\n' % zlib.crc32(body))
     with taken():
         again = found.document()
-        must(base.read(again).document() == again, "a base reads back as another")
-        must(base.load(_journal("event").connection).through == 0, "a base where none is")
+        must(dropped_events.read(again).document() == again, "a base reads back as another")
+        must(dropped_events.load(_journal("event").connection).through == 0, "a base where none is")
 
 
 _PIECES = ("journal.db", "journal.db-wal", f"mirror/{1:012d}.jsonl", "damaged")
@@ -143,7 +145,7 @@ def _whole() -> str:
 @cache
 def _truth() -> set[bytes]:
     journal = Journal(_whole())
-    found = {event.hash for event in reading.events(journal, reading.Filter())}
+    found = {event.hash for event in questions.events(journal, questions.Filter())}
     journal.let_go()
     return found
 
@@ -163,12 +165,12 @@ def _damaged(data: bytes) -> None:
         file.write(data[1:])
     journal = Journal(at)
     try:
-        reading.last_seq(journal)
+        questions.last_seq(journal)
     except StandfastError:
         pass  # then it is named
     repair(journal)
     with taken():
-        kept = list(reading.events(journal, reading.Filter()))
+        kept = list(questions.events(journal, questions.Filter()))
         made_up = [e for e in kept if e.kind == "model.said" and e.hash not in _truth()]
         must(not made_up, "an event that nobody recorded")
         must(not verify(journal).problems, "a repaired journal does not verify")
@@ -192,7 +194,7 @@ def _git_pointer(data: bytes) -> None:
 
 _LINE = mirror.line_of(_EVENT._replace(payload='{"id":"RD-001","text":"caf\u00e9"}'))
 _DEEP = b'{"a":' * 990 + b"1" + b"}" * 990
-_BASE = base.Base().document()
+_BASE = dropped_events.Base().document()
 
 TARGETS = (
     Target(

@@ -5,31 +5,34 @@ from __future__ import annotations
 import json
 
 from harness.fuzz.target import Target, answered, must, taken, text_of
-from standfast.protocol import (
+from standfast.formats import stated_times
+from standfast.formats.json_text import read_json
+from standfast.formats.yaml_text import read_yaml
+from standfast.protocols.resumption.rules import (
     plain_values,
-    reinject,
-    resumption_prose,
-    resumption_standing,
+    reinject_markers,
     staleness,
-    stated_times,
     updated_at,
 )
-from standfast.protocol.json_text import read_json
-from standfast.protocol.quality_gates import WEIGHTS, band, read_scores, weigh
-from standfast.protocol.resumption import apply, begin
-from standfast.protocol.resumption_check import validate
-from standfast.protocol.resumption_checkpoints import number_of
-from standfast.protocol.resumption_edits import adopt
-from standfast.protocol.resumption_migration import Around, migrate, version_of
-from standfast.protocol.resumption_triggers import PhaseComplete, Recovery
-from standfast.protocol.text import is_hidden
-from standfast.protocol.trigger_values import (
+from standfast.protocols.resumption.rules.hand_edits import adopt
+from standfast.protocols.resumption.rules.hook_checkpoints import number_of
+from standfast.protocols.resumption.rules.migration import phase_prose, status_prose
+from standfast.protocols.resumption.rules.migration.section_migration import (
+    Around,
+    migrate,
+    version_of,
+)
+from standfast.protocols.resumption.rules.quality_gates import WEIGHTS, band, read_scores, weigh
+from standfast.protocols.resumption.rules.section_check import validate
+from standfast.protocols.resumption.rules.trigger_values import (
     read_state,
     read_trigger,
     write_state,
     write_trigger,
 )
-from standfast.protocol.yaml_text import read_yaml
+from standfast.protocols.resumption.rules.triggers import PhaseComplete, Recovery
+from standfast.protocols.resumption.rules.update_matrix import apply, begin
+from standfast.text import is_hidden
 
 _TIME = "2026-01-02T03:04:05Z"
 _NEAR = b"""\
@@ -63,14 +66,14 @@ _EMPTY = begin(_STATE, ["PLAN.md"], ["qg-1"])
 
 def _markers(data: bytes) -> None:
     text = text_of(data)
-    good, refused = reinject.parse(text)
+    good, refused = reinject_markers.parse(text)
     for marker in good:
-        must(len(marker.content) <= reinject.LONGEST, "a marker that is too long")
+        must(len(marker.content) <= reinject_markers.LONGEST, "a marker that is too long")
         must(not any(map(is_hidden, marker.content)), "a marker that hides something")
         must("<!--" not in marker.content and "</" not in marker.content, "markup")
     must(all(each.why and each.line > 0 for each in refused), "refused without a word")
-    said, left = reinject.choose(good)
-    must(sum(each.tokens for each in said) <= reinject.BUDGET, "over the budget")
+    said, left = reinject_markers.choose(good)
+    must(sum(each.tokens for each in said) <= reinject_markers.BUDGET, "over the budget")
     must(len(said) + len(left) == len(good), "a marker got lost")
 
 
@@ -119,9 +122,9 @@ def _words(data: bytes) -> None:
     must(phase.number is None or phase.number >= 0, "a phase below none")
     must(time is None or staleness.seconds(time) is not None, "a time that is none")
     must("\n" not in plain_values.spoken(text), "words over several lines")
-    number = resumption_prose.phase_in(text)
-    must(not any(map(is_hidden, resumption_prose.name_in(text, number))), "a name that hides")
-    resumption_standing.status_in(text)
+    number = phase_prose.phase_in(text)
+    must(not any(map(is_hidden, phase_prose.name_in(text, number))), "a name that hides")
+    status_prose.status_in(text)
     ends = [0, *(each.end for each in stated_times.stated(text))]
     must(ends == sorted(ends), "times out of their order")
 
@@ -150,7 +153,7 @@ TARGETS = (
         "plain, short and within the budget, or refused with a reason",
         _markers,
         (
-            reinject.DEFAULT.encode(),
+            reinject_markers.DEFAULT.encode(),
             b'<!-- L2-REINJECT: rank=1, content="gate >= 0.92" -->\n<!-- other -->',
             b'<!--L2-REINJECT: tokens=3, rank=2, content="<b>no</b>"-->',
             b'<!-- L2-REINJECT: rank=0, content="x',

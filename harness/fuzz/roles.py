@@ -7,13 +7,13 @@ import os
 from functools import cache
 
 from harness.fuzz.target import Target, answered, folder, must
-from standfast.files import roles, states_env
-from standfast.journal import lifecycles
+from standfast.brief import role_brief
+from standfast.brief.voice import length
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
-from standfast.protocol import lifecycle
-from standfast.wake import role
-from standfast.wake.voice import length
+from standfast.protocols.context.files import role_files, states_env
+from standfast.protocols.context.records import lifecycle_records
+from standfast.protocols.context.rules import lifecycle
 
 _ROLE, _MARK, _NONCE = "oosh-expert", "0a1b2c3d", "K7QM"
 _STATES = lifecycle.render(_ROLE, lifecycle.SAVED, journal=_MARK, event=42)
@@ -24,14 +24,14 @@ def _journal() -> Journal:
     """One that knows the role; made once."""
     journal = Journal(os.path.join(folder("states").path, "journal"))
     with journal.writing() as tx:
-        lifecycles.begin(tx, _ROLE, "fuzz", USER)
+        lifecycle_records.begin(tx, _ROLE, "fuzz", USER)
     return journal
 
 
 @answered
 def _states(data: bytes) -> None:
     folder("states").put(states_env.relative(lifecycle.machine_name(_ROLE)), data)
-    states_env.is_foreign(_journal(), lifecycles.every(_journal())[0], folder("states").path)
+    states_env.is_foreign(_journal(), lifecycle_records.every(_journal())[0], folder("states").path)
     (record,) = states_env.read(data, "a.states.env", role=_ROLE, journal=_MARK)
     must(record.value in lifecycle.MOVES, "a state that is none")
     head, *lines = data.decode().replace("\r\n", "\n").removeprefix("\ufeff").rstrip().split("\n")
@@ -45,10 +45,12 @@ def _told(data: bytes) -> None:
     """A whole hook answer with it stays within the client's cap, and its quotation holds."""
     place = folder("role")
     place.put(f"session/agents/{_ROLE}.context.md", data)
-    seen = roles.look(place.path, _ROLE, architecture="docs/a.md", today="2026-02-03", upto=4096)
-    text = role.beside("[the brief]", seen, "recovering", _NONCE, _size)
+    seen = role_files.look(
+        place.path, _ROLE, architecture="docs/a.md", today="2026-02-03", upto=4096
+    )
+    text = role_brief.beside("[the brief]", seen, "recovering", _NONCE, _size)
     must(text.startswith("[the brief]\n"), "the brief was crowded out")
-    must(_size(text) <= role.LIMIT, "it is over the client's cap")
+    must(_size(text) <= role_brief.LIMIT, "it is over the client's cap")
     must(text.count("«") == text.count("»") <= 1, "the quotation can be ended")
     must(f"{_NONCE}»" in text if "«" in text else True, "the quotation does not end")
 

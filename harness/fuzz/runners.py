@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from harness.fuzz.target import Target, answered, folder, must, text_of
 from standfast import config
-from standfast.protocol import runner_permissions, runners
-from standfast.protocol.runner_words import LATEST_S, LONGEST_NAME, LONGEST_WORDS
-from standfast.protocol.runners import KINDS, KNOWN, SHELL, Call
-from standfast.run import runners as found
+from standfast.runners import permissions, registry
+from standfast.runners.registry import KINDS, KNOWN, SHELL, Call
+from standfast.runners.templates import LATEST_S, LONGEST_NAME, LONGEST_WORDS
+from standfast.runs import runner_choice as found
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ _NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
 def _reading(kind: str) -> Callable[[bytes], None]:
     def read(data: bytes) -> None:
         out, _, err = data.partition(b"\n---\n")
-        report = runners.read(kind, out, err, _NOW)
+        report = registry.read(kind, out, err, _NOW)
         must(0 <= report.limit_until_s < LATEST_S, "a limit without an end")
         must(report.tokens_in >= 0 <= report.tokens_out, "fewer tokens than none")
         must(Decimal(report.cost_usd or 0) >= 0, "money that is earned")
@@ -33,8 +33,8 @@ def _reading(kind: str) -> Callable[[bytes], None]:
         must(not report.session.startswith("-"), "a session that is a flag")
         must(len(report.session) <= LONGEST_NAME, "a session without bounds")
         call = Call("/prompt", report.session, is_resumed=True)
-        must("\0" not in "".join(runners.argv(KNOWN[kind], call)), "words that no program takes")
-        runners.spent([(kind, report), (kind, report)])
+        must("\0" not in "".join(registry.argv(KNOWN[kind], call)), "words that no program takes")
+        registry.spent([(kind, report), (kind, report)])
 
     return read
 
@@ -48,8 +48,8 @@ def _configured(data: bytes) -> None:
         must(runner.kind in KINDS and runner.command, "a runner that runs nothing")
         must(runner.time_s is None or runner.time_s > 0, "a time that is none")
         must(all("\0" not in word for word in runner.command), "a word that no program takes")
-        must(runner.kind == SHELL or not runners.takes_script(runner), "a client that is a shell")
-        runner_permissions.judge(runner, [])
+        must(runner.kind == SHELL or not registry.takes_script(runner), "a client that is a shell")
+        permissions.judge(runner, [])
 
 
 def _allowed(data: bytes) -> None:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import yaml
 
 from harness.fuzz.target import Target, answered, must, taken, text_of
-from standfast.errors import StandfastError
-from standfast.protocol.json_text import read_json
-from standfast.protocol.yaml_sections import find, replace
-from standfast.protocol.yaml_text import read_yaml
-from standfast.protocol.yaml_writing import write, write_flow
+from standfast.errors.base import StandfastError
+from standfast.formats.json_text import read_json
+from standfast.formats.yaml_sections import find, replace
+from standfast.formats.yaml_text import read_yaml
+from standfast.formats.yaml_writer import write, write_flow
 
 if TYPE_CHECKING:
-    from standfast.protocol.documents import Value
-    from standfast.protocol.yaml_sections import Span
+    from standfast.formats.document_limits import Value
+    from standfast.formats.yaml_sections import Span
 
 KEY = "resumption"
 _NEW: dict[str, Value] = {

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.errors import StandfastError
+from standfast.errors.base import StandfastError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

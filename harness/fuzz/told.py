@@ -7,29 +7,29 @@ import os
 from typing import TYPE_CHECKING
 
 from harness.fuzz.target import Target, answered, folder, must, text_of
-from standfast.clients import commits
-from standfast.clients.checkout import Checkout
+from standfast import authorship
+from standfast.brief.brief_sections import _outcome
+from standfast.brief.voice import SHORT, Voice, length, nonce
 from standfast.clients.claude import (
-    outputs,
-    payload,
-    recording,
-    settings,
+    client_version,
+    hook_facts,
+    hook_payload,
     settings_file,
+    settings_text,
+    subagent_outputs,
     transcript,
-    version,
 )
 from standfast.clients.claude.abilities import Abilities
+from standfast.clients.claude.derived_facts import _tool_ended
 from standfast.clients.claude.recipes import RECIPES
-from standfast.clients.claude.telling import _tool_ended
-from standfast.clients.hook import _has_time
-from standfast.clients.serve import Call
-from standfast.git import bringing
-from standfast.journal import alive
+from standfast.clients.hooks import commits
+from standfast.clients.hooks.checkout import Checkout
+from standfast.clients.hooks.deadline import _has_time
+from standfast.clients.hooks.hook_call import Call
+from standfast.git import line_origins
+from standfast.journal import session_process
 from standfast.journal.payload import encode
-from standfast.protocol import authorship
-from standfast.protocol.outputs import SENTINEL, paragraph
-from standfast.wake.sections import _outcome
-from standfast.wake.voice import SHORT, Voice, length, nonce
+from standfast.protocols.outputs.rules.whole_output import SENTINEL, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,20 +38,20 @@ _EVENTS = tuple(RECIPES)
 _LAUNCHER = "/data/standfast/hook"
 
 
-def _read(data: bytes | None) -> payload.Payload:
+def _read(data: bytes | None) -> hook_payload.Payload:
     """As the client would write it; None reads what is there already."""
     if data is not None:
         folder("hook").put("stdin", data)
     fd = os.open(os.path.join(folder("hook").path, "stdin"), os.O_RDONLY)
     try:
-        return payload.read(fd)
+        return hook_payload.read(fd)
     finally:
         os.close(fd)
 
 
-def _facts(given: payload.Payload, event: str) -> Iterator[recording.Fact]:
+def _facts(given: hook_payload.Payload, event: str) -> Iterator[hook_facts.Fact]:
     """Everything that a recipe makes of a payload can be written, and read by anybody."""
-    for fact in recording.facts(given, event, "claude", "/project"):
+    for fact in hook_facts.facts(given, event, "claude", "/project"):
         text = encode(given.write(fact.fields))
         must(isinstance(json.loads(text), dict), f"{fact.kind} is no object")
         yield fact
@@ -76,11 +76,11 @@ def _long_hook_call(data: bytes) -> None:
     """The same with more in its middle than is ever looked at: of that only the size counts."""
     half, blanks = len(data) // 2, b" " * (16 * 1024)
     with open(folder("hook").put("stdin", data[:half] + blanks), "ab") as file:
-        file.truncate(payload.LIMIT + len(blanks))
+        file.truncate(hook_payload.LIMIT + len(blanks))
         file.seek(0, os.SEEK_END)
         file.write(blanks + data[half:])
     given = _read(None)
-    must(len(given.text) < payload.LIMIT // 8, "a large payload was kept whole")
+    must(len(given.text) < hook_payload.LIMIT // 8, "a large payload was kept whole")
     if _is_object(data[:half] + b" " + data[half:]):
         must(_is_object(given.text), "what is kept of an object is none")
     list(_facts(given, _EVENTS[len(data) % len(_EVENTS)]))
@@ -111,7 +111,7 @@ def _declared(data: bytes) -> None:
     said = {"type": "user", "message": {"role": "user", "content": text_of(data)}}
     for line in (data, json.dumps(said).encode() + b"\n" + data):
         at = folder("transcript").put("agent.jsonl", line)
-        for path in outputs._declared(at) or []:  # noqa: SLF001  # where outside text is taken apart
+        for path in subagent_outputs._declared(at) or []:  # noqa: SLF001  # where outside text is taken apart
             must(path.endswith(".md"), "no file of ours")
             must("\0" not in path and "\n" not in path, "no system knows such a path")
 
@@ -121,23 +121,23 @@ def _settings(data: bytes) -> None:
     real = folder("settings").put("settings.json", data)
     file = settings_file.SettingsFile("~/settings.json", real)
     text = settings_file.text_of(settings_file.read(file), file)
-    settings.others(text, name="s")
-    if any(settings.find(text, name="s")):
-        settings.without_hooks(text, name="s")
+    settings_text.others(text, name="s")
+    if any(settings_text.find(text, name="s")):
+        settings_text.without_hooks(text, name="s")
         return
     events = ("SessionStart", "Stop", "PreToolUse")
     for exec_form in (True, False):
         abilities = Abilities(events=events, exec_form=exec_form)
-        ours = settings.with_hooks(text, _LAUNCHER, abilities, name="s")
-        found = sorted(each.event for each in settings.find(ours, name="s"))
+        ours = settings_text.with_hooks(text, _LAUNCHER, abilities, name="s")
+        found = sorted(each.event for each in settings_text.find(ours, name="s"))
         must(found == sorted(events), f"hooks for {found}")
-        again = settings.with_hooks(ours, _LAUNCHER, abilities, name="s")
+        again = settings_text.with_hooks(ours, _LAUNCHER, abilities, name="s")
         must(again == ours, "a second time changes it")
-        must(settings.without_hooks(ours, name="s") == text, "it is not as it was before")
+        must(settings_text.without_hooks(ours, name="s") == text, "it is not as it was before")
 
 
 def _version(data: bytes) -> None:
-    found = version.told(data)
+    found = client_version.told(data)
     must(found is None or ".".join(map(str, found)).encode()[:1] in data, "a number nobody said")
 
 
@@ -160,17 +160,17 @@ def _history(data: bytes) -> None:
     text = text_of(data)
     moves = authorship.moves(text)
     must(len(moves) <= text.count("\t"), "a move from nowhere")
-    found = bringing.changes(text)
+    found = line_origins.changes(text)
     must(all(change.before for change in found), "a change of nothing")
-    held = bringing.contents(data)
+    held = line_origins.contents(data)
     must(sum(map(len, held.values())) <= len(data), "contents from nowhere")
 
 
 def _process_mark(data: bytes) -> None:
     text = text_of(data)
-    alive.is_gone(text)
-    alive.arguments(text)
-    alive.mark(text)
+    session_process.is_gone(text)
+    session_process.arguments(text)
+    session_process.mark(text)
 
 
 def _quoted(data: bytes) -> None:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 from harness.matrix import striking
 from harness.matrix.places import JournalPlaces, LedgerPlaces
 from harness.matrix.work import LANE, PR, TASKS
+from standfast.errors.lanes import EffectInDoubt
 from standfast.journal.store import FILE
-from standfast.lane_errors import EffectInDoubt
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -16,7 +16,7 @@ import apsw
 
 from harness.matrix.work import LANE
 from standfast import clock
-from standfast.errors import StandfastError
+from standfast.errors.base import StandfastError
 from standfast.journal import database
 
 BEGIN = "(before the first)"

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.matrix.work import NAMES
-from standfast import clock, process
-from standfast.process import workers
+from standfast import clock
+from standfast.processes import occupants, programs
 
 if TYPE_CHECKING:
     from harness.matrix.work import Room
@@ -51,7 +51,7 @@ _NOBODY = Seen((), (), frozenset(), ())
 
 def look(room: Room) -> Seen:
     """Who lives in a trial; a process between two states is nobody yet."""
-    words = {pid: _words(pid) for pid in process.surrounded_by(room.mark.encode())}
+    words = {pid: _words(pid) for pid in programs.surrounded_by(room.mark.encode())}
     script = room.script.encode()
     shells = {pid: w for pid, w in words.items() if w and os.path.basename(w[0]) == b"sh"}
     roots = {pid for pid, w in shells.items() if any(script in word for word in w)}
@@ -117,9 +117,9 @@ def wait(room: Room, seconds: float) -> bool:
 
 def _send(room: Room, pid: int) -> None:
     """Kill a process of this trial and no other: its number may be somebody else's by now."""
-    identity = process.identify(pid)
+    identity = programs.identify(pid)
     if identity is not None and room.mark.encode() in _read(pid, "environ").split(b"\0"):
-        process.send(identity, signal.SIGKILL)
+        programs.send(identity, signal.SIGKILL)
 
 
 def _words(pid: int) -> list[bytes]:
@@ -127,7 +127,7 @@ def _words(pid: int) -> list[bytes]:
 
 
 def _parent(pid: int) -> int:
-    return workers.read_parent(_read(pid, "stat").decode("utf-8", "replace"))
+    return occupants.read_parent(_read(pid, "stat").decode("utf-8", "replace"))
 
 
 def _read(pid: int, name: str) -> bytes:

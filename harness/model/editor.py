@@ -10,7 +10,8 @@ import os
 from typing import TYPE_CHECKING
 
 from harness.model.truth import Broken
-from standfast.files import displaced, drafts, status_md
+from standfast.decisions import status_md
+from standfast.faces import displaced_files, drafts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,7 +113,7 @@ class Editor:
         """The editor saves into what it has open; a file displaced long ago it has closed."""
         if self._open is None:
             return
-        if len(self.published) - self._opened >= displaced.WATCHED:
+        if len(self.published) - self._opened >= displaced_files.WATCHED:
             self._close()
             return
         data = os.pread(self._open, 1 << 20, 0)

@@ -11,9 +11,9 @@ import os
 from typing import TYPE_CHECKING
 
 from harness.model.truth import Broken, Payload, Truth
-from standfast.journal import mirror, reading
+from standfast.journal import mirror, questions
 from standfast.journal.store import Journal
-from standfast.journal.verify import verify
+from standfast.journal.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +74,7 @@ class Ground:
 
     def check(self) -> None:
         """The newest events are what was acknowledged, in that order, each once."""
-        found = reading.events(self.handles[0], reading.Filter(after=self._checked))
+        found = questions.events(self.handles[0], questions.Filter(after=self._checked))
         for event in found:
             if event.seq != self._checked + 1 or event.seq > len(self.truth.facts):
                 raise Broken(f"event {event.seq} ({event.kind}) is one too many or out of turn")
@@ -107,7 +107,7 @@ class Ground:
 
 
 def _decisions(journal: Journal) -> dict[str, str]:
-    return {found.id: found.text for found in reading.decisions(journal)}
+    return {found.id: found.text for found in questions.decisions(journal)}
 
 
 def same(what: str, found: object, expected: object) -> None:

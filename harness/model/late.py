@@ -6,7 +6,8 @@ from harness.model.death import Death, after_calls, die
 from harness.model.ground import KEYS, Ground
 from harness.model.truth import Broken, Payload, Truth
 from standfast import clock
-from standfast.journal import inbox, reading, spool, strays
+from standfast.journal import questions
+from standfast.journal.fallback import inbox, spool, strays
 
 _FAR_US = 3_600 * 1_000_000
 
@@ -58,7 +59,7 @@ class Late(Ground):
                 strays.merge(journal, [self.temporary])
         except Death:
             self.renew()
-            if reading.last_seq(self.handles[0]) == len(self.truth.facts):
+            if questions.last_seq(self.handles[0]) == len(self.truth.facts):
                 return  # none of it, which is as good as all of it
         else:
             if spool.is_used(self.folder):

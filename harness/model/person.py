@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from harness.model.death import Death, after_calls, die
 from harness.model.editor import BROKEN, Editor, first_of
 from harness.model.truth import Broken, Truth
-from standfast.files import publish, status_md
-from standfast.files.look import Became
-from standfast.journal import reading
+from standfast.decisions import status_md
+from standfast.faces import publish
+from standfast.faces.look import Became
+from standfast.journal import questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from harness.model.world import World
-    from standfast.files.publish import Outcome
+    from standfast.faces.publish import Outcome
 
 
 class Person(Editor):
@@ -92,9 +93,9 @@ class Person(Editor):
     def _absorb(self, before: bytes | None = None) -> None:
         """What came into the journal must be what the person wrote, once."""
         truth = self.world.truth
-        known = reading.Filter(after=len(truth.facts))
+        known = questions.Filter(after=len(truth.facts))
         self.whole.add(_page(truth))
-        for event in reading.events(self.world.handles[0], known):
+        for event in questions.events(self.world.handles[0], known):
             told = json.loads(event.payload)
             words = str(told.get("text"))
             if self.said.get(first_of(words)) != words or words in truth.ever:
@@ -164,7 +165,7 @@ def _is_done(outcome: Outcome) -> bool:
 
 def _page(truth: Truth) -> bytes:
     found = [
-        reading.Decision(identity, text, "user", "", None, 0)
+        questions.Decision(identity, text, "user", "", None, 0)
         for identity, text in truth.decisions.items()
     ]
     return status_md.render(found)

@@ -9,13 +9,13 @@ from harness.model.ground import KEYS, same
 from harness.model.late import Late
 from harness.model.truth import Broken, Truth
 from standfast import clock
-from standfast.errors import Conflict, DiskFailed, FencedOut
-from standfast.journal import decisions
+from standfast.errors.base import Conflict, DiskFailed, FencedOut
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
+from standfast.journal.tables import decision_records
 
 if TYPE_CHECKING:
-    from standfast.journal.writing import Writing
+    from standfast.journal.transaction import Writing
 
 _SESSIONS = (None, "s-1", "s-2")
 
@@ -53,7 +53,7 @@ class World(Late):
 
     def _note(self, tx: Writing, trial: Truth) -> None:
         session, words = _SESSIONS[self.choose(3)], self.words()
-        given = decisions.note(tx, words, Author("user", session=session))
+        given = decision_records.note(tx, words, Author("user", session=session))
         same("the id of a decision", given, trial.note(words, session))
 
     def _number(self, tx: Writing, trial: Truth) -> None:

@@ -17,9 +17,9 @@ from harness.night import mind, striking
 from harness.night.judge import Verdict, judge
 from harness.night.world import BILL, PLACE, RUN, World
 from harness.rig import wire, wire_responses
-from standfast.errors import StandfastError
+from standfast.errors.base import StandfastError
 from standfast.journal.store import Journal
-from standfast.protocol.lane_steps import PARKED
+from standfast.runs.rules.lane_steps import PARKED
 
 if TYPE_CHECKING:
     import subprocess

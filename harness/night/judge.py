@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.night import striking
 from harness.night.mind import PROMPT
-from standfast import process
+from standfast.processes import programs
 
 if TYPE_CHECKING:
     from harness.night.campaign import Night
@@ -98,7 +98,7 @@ def _left(world: World) -> list[str]:
     }
     found = [f"`standfast {word}` says: {said}" for word, wanted in asked.items()
              if (said := world.call(word).stdout) != wanted]  # fmt: skip
-    alive = process.surrounded_by(world.mark)
+    alive = programs.surrounded_by(world.mark)
     found += [f"still alive: process {pid}" for pid in alive]
     if (branches := world.git("branch", "--format=%(refname:short)")) != "main":
         found.append(f"branches are left: {branches}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness.rig.dialect import Dialect
     from harness.rig.script import Call
     from harness.rig.seen import Request
-    from standfast.protocol.documents import Value
+    from standfast.formats.document_limits import Value
 
 PROMPT = "Pay the bill {name}."  # what a plan asks for
 _LANE = re.compile(r"of lane ([A-Za-z0-9-]+), phase ([A-Za-z0-9]+),")  # as every prompt says

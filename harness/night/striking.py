@@ -12,7 +12,8 @@ import signal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from standfast import clock, process
+from standfast import clock
+from standfast.processes import programs
 
 if TYPE_CHECKING:
     from harness.night.world import World
@@ -51,7 +52,7 @@ def drawn(seed: int, kills: int) -> list[str]:
 def look(world: World) -> Seen:
     """Who lives in this night."""
     seen = Seen()
-    for pid in process.surrounded_by(world.mark):
+    for pid in programs.surrounded_by(world.mark):
         seen.everybody.append(pid)
         words = _read(pid, "cmdline").split(b"\0")
         if _SUPERVISOR in words[:-2]:
@@ -88,7 +89,7 @@ def strike(world: World, orchestrator: int, victim: str, chance: random.Random) 
 
 def end(world: World) -> None:
     """Kill everybody of a night, those too who began meanwhile."""
-    while pids := process.surrounded_by(world.mark):
+    while pids := programs.surrounded_by(world.mark):
         for pid in pids:
             _send(world, pid)
         clock.pause(_LOOK_AGAIN_S)
@@ -96,9 +97,9 @@ def end(world: World) -> None:
 
 def _send(world: World, pid: int) -> None:
     """Kill a process of this night and no other: its number may be somebody else's by now."""
-    identity = process.identify(pid)
+    identity = programs.identify(pid)
     if identity is not None and world.mark in _read(pid, "environ").split(b"\0"):
-        process.send(identity, signal.SIGKILL)
+        programs.send(identity, signal.SIGKILL)
 
 
 def _read(pid: int, name: str) -> bytes:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from harness.rig.place import Place
-    from standfast.protocol.documents import Value
+    from standfast.formats.document_limits import Value
 
 Message: TypeAlias = "dict[str, Value]"
 

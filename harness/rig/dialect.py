@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.rig.script import Reply
-    from standfast.protocol.documents import Value
+    from standfast.formats.document_limits import Value
 
 OK, BAD_REQUEST, NOT_FOUND, TOO_LARGE, TOO_MANY = 200, 400, 404, 413, 429
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from standfast.protocol.documents import Value
+    from standfast.formats.document_limits import Value
 
 STREAM = "text/event-stream"
 TOKENS_OUT = 10

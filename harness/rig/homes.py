@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.rig.place import Place
-    from standfast.protocol.documents import Value
+    from standfast.formats.document_limits import Value
 
 MODEL = "rig-model"
 _CODEX = """\

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.rig.dialect import Dialect
     from harness.rig.script import Reply, Rule
     from harness.rig.seen import Request
-    from standfast.protocol.documents import Value
+    from standfast.formats.document_limits import Value
 
 BODY_LIMIT = 64 * 1024 * 1024
 

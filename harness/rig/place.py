@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from standfast.protocol.documents import Value
+    from standfast.formats.document_limits import Value
 
 KEY = "rig-key"
 MARK = "RIG_PLACE"

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from harness.rig.script import AGENT, TOKENS, Reply, Rule
 from harness.rig.seen import Kind
-from standfast.protocol.yaml_text import read_yaml
+from standfast.formats.yaml_text import read_yaml
 from standfast.testing.page import Page
 
 if TYPE_CHECKING:
     from harness.rig.script import Call
-    from standfast.protocol.documents import Value
-    from standfast.protocol.yaml_text import Path
+    from standfast.formats.document_limits import Value
+    from standfast.formats.yaml_text import Path
 
 STEPS: dict[str, tuple[str, ...]] = {
     "prompt": (),

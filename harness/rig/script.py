@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from harness.rig.seen import Request
-    from standfast.protocol.documents import Value
+    from standfast.formats.document_limits import Value
 
 TOKENS = 1000
 Call: TypeAlias = tuple[str, "Mapping[str, Value]"]

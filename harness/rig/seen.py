@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from standfast.protocol.documents import Value
+    from standfast.formats.document_limits import Value
 
 AGENT_HEADER = "x-claude-code-agent-id"
 AGENT_OPENING = "You are an agent for Claude Code"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from harness.rig.script import Reply
-    from standfast.protocol.documents import Value
+    from standfast.formats.document_limits import Value
 
 _DONE = b"data: [DONE]\n\n"
 _OPENING = ("system", "developer")

@@ -2,6 +2,6 @@
 
 import sys
 
-from standfast.surfaces.cli import main
+from standfast.surfaces.cli.entry import main
 
 sys.exit(main())

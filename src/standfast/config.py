@@ -11,14 +11,13 @@ import os
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import disk, xdg
-from standfast.errors import BadConfig, StandfastError, UnsafePath
-from standfast.protocol import ids
+from standfast import disk, ids, xdg
+from standfast.errors.base import BadConfig, StandfastError, UnsafePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from standfast.protocol.runners import Runner
+    from standfast.runners.registry import Runner
 
 USER_FILE = "standfast/config.yaml"
 PROJECT_FILE = ".standfast.yaml"
@@ -103,7 +102,9 @@ def _between(value: object, least: int, most: int) -> int:
 
 
 def _shares(value: object) -> tuple[float, ...]:
-    from standfast.protocol.context_monitor import check_thresholds  # most commands ask for none
+    from standfast.protocols.resumption.rules.context_monitor import (
+        check_thresholds,  # most commands ask for none
+    )
 
     return check_thresholds(value)
 
@@ -144,7 +145,7 @@ def _folders(value: object) -> tuple[str, ...]:
 
 
 def _stages(value: object) -> object:
-    from standfast.protocol import stages  # most commands ask for none
+    from standfast.protocols.outputs.rules import stages  # most commands ask for none
 
     return stages.check(value)
 
@@ -154,7 +155,7 @@ def _runner(value: object) -> str:
 
 
 def _runners(value: object) -> object:
-    from standfast.protocol import runner_settings  # most commands ask for none
+    from standfast.runners import runner_settings  # most commands ask for none
 
     return runner_settings.check(value)
 
@@ -356,7 +357,7 @@ def _from_file(folder: str, name: str, source: Source) -> dict[str, object]:
         return {}
     except UnsafePath as error:
         raise BadConfig(f"the {source}: {error.problem}", file=path) from error
-    from standfast.protocol.yaml_text import read_yaml  # most people have no such file
+    from standfast.formats.yaml_text import read_yaml  # most people have no such file
 
     document = read_yaml(data, name=path)
     if document.value is None:

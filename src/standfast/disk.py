@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 
-from standfast.errors import DiskFailed, TooLarge, UnsafePath, Unsupported
+from standfast.errors.base import DiskFailed, TooLarge, UnsafePath, Unsupported
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700

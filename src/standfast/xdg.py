@@ -52,4 +52,4 @@ def relative(environ: Mapping[str, str]) -> list[str]:
 def temporaries(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Temporary folders in which a process that may write nowhere else may write."""
     own = environ.get("TMPDIR", "")
-    return tuple(dict.fromkeys((own if os.path.isabs(own) else "/tmp", "/tmp")))  # noqa: S108  # see journal.inbox
+    return tuple(dict.fromkeys((own if os.path.isabs(own) else "/tmp", "/tmp")))  # noqa: S108  # see journal.fallback.inbox

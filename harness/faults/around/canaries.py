@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from standfast import process, waiting
-from standfast.git import special
-from standfast.journal import decisions, locks, spool
+from standfast import wait_notice
+from standfast.git import special_files
+from standfast.journal import locks
+from standfast.journal.fallback import spool
+from standfast.journal.tables import decision_records
+from standfast.processes import programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from standfast.journal.writing import Writing
+    from standfast.journal.transaction import Writing
 
 
 def deaf_spool() -> None:
@@ -26,34 +29,34 @@ def nameless_holder() -> None:
 
 def skipped_id() -> None:
     """A decision takes two ids."""
-    real = decisions.note
+    real = decision_records.note
 
     def note(tx: Writing, *given: object, **named: object) -> str:
-        tx.allot(decisions.PREFIX)
+        tx.allot(decision_records.PREFIX)
         return real(tx, *given, **named)  # type: ignore[arg-type]
 
-    decisions.note = note
+    decision_records.note = note
 
 
 def endless_git() -> None:
     """A git that may take as long as it likes."""
-    real = process.run
+    real = programs.run
 
-    def run(*given: Any, **named: Any) -> process.Finished:  # noqa: ANN401  # a bug does what it likes
+    def run(*given: Any, **named: Any) -> programs.Finished:  # noqa: ANN401  # a bug does what it likes
         return real(*given, **{**named, "timeout_s": 1e6, "slow": None})
 
-    process.run = run
+    programs.run = run
 
 
 def silent_wait() -> None:
     """A wait that nobody hears of."""
-    waiting.tell = lambda what: None  # noqa: ARG005  # a bug does what it likes
+    wait_notice.tell = lambda what: None  # noqa: ARG005  # a bug does what it likes
 
 
 def blind_git() -> None:
     """Git is called wherever it is."""
-    special.refuse = lambda directory: None  # noqa: ARG005  # a bug does what it likes
-    special.refuse_anywhere = lambda directory, pid: None  # noqa: ARG005  # the same
+    special_files.refuse = lambda directory: None  # noqa: ARG005  # a bug does what it likes
+    special_files.refuse_anywhere = lambda directory, pid: None  # noqa: ARG005  # the same
 
 
 CANARIES: dict[str, tuple[str, Callable[[], None]]] = {

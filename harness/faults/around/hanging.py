@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING
 
 from harness.faults import loops
 from harness.faults.around.conditions import Trial
-from standfast import process, waiting
+from standfast import wait_notice
 from standfast.effects import door
-from standfast.effects.folder import STARTED, TREE, Folder, Order
-from standfast.errors import ProgramTimedOut, SpecialFile
-from standfast.git import Git
+from standfast.effects.effect_folder import STARTED, TREE, Folder, Order
+from standfast.effects.rules import key
+from standfast.errors.base import ProgramTimedOut, SpecialFile
+from standfast.git.command import Git
 from standfast.journal import locks
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
-from standfast.protocol.effects import key
+from standfast.processes import programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -105,7 +106,7 @@ def _told(journal: str) -> str:
         said.append(words)
         raise KeyboardInterrupt
 
-    waiting.told_to(hear)
+    wait_notice.told_to(hear)
     order = Order("daemon", ("true",), "/", {}, _LONG_S)
     try:
         door.run(Journal(journal), order, USER)
@@ -122,7 +123,7 @@ def _apart(setting: Setting, act: Callable[[], str]) -> list[str]:
         try:
             loops.die_with(parent)
             os.setsid()
-            process.SLOW_S = waiting.FIRST_S = 0.3
+            programs.SLOW_S = wait_notice.FIRST_S = 0.3
             setting.plant()
             os.write(telling, act().encode() or b"-")
         except BaseException as error:  # noqa: BLE001  # told as what it is
@@ -131,10 +132,10 @@ def _apart(setting: Setting, act: Callable[[], str]) -> list[str]:
             os._exit(0)
     os.close(telling)
     try:
-        said = _read_within(heard, _LIMIT_S + 4 * process.SLOW_S)
+        said = _read_within(heard, _LIMIT_S + 4 * programs.SLOW_S)
     finally:
         os.close(heard)
-        for each in (*process.descendants(), pid):  # what hangs may have begun a git
+        for each in (*programs.descendants(), pid):  # what hangs may have begun a git
             with suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)
         os.waitpid(pid, 0)

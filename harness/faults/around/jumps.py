@@ -17,9 +17,9 @@ from harness.faults import perform, shim, worlds
 from harness.faults.around.bench import Setting, seen_in
 from harness.faults.around.conditions import Trial
 from harness.faults.shim import Shim
-from standfast.errors import FencedOut
-from standfast.journal import spool
+from standfast.errors.base import FencedOut
 from standfast.journal.author import Author
+from standfast.journal.fallback import spool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from harness.faults import loops, perform, worlds
 from harness.faults.around.conditions import Trial
-from standfast import process
-from standfast.journal import alive
-from standfast.process import Liveness
+from standfast.journal import session_process
+from standfast.processes import programs
+from standfast.processes.programs import Liveness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,7 +75,7 @@ def _again(pid: int) -> bool:
 def _reuse(setting: Setting) -> Iterator[str]:
     world = worlds.make("begun", os.path.join(setting.folder, "trial"))
     pid, identity, mark = _client(world)
-    if process.liveness(identity) is not Liveness.ALIVE or alive.is_gone(mark):
+    if programs.liveness(identity) is not Liveness.ALIVE or session_process.is_gone(mark):
         yield "wrong a process that lives is taken for dead"
     if _state(world) != "running":
         yield f"wrong the session of a client that lives is {_state(world)}"
@@ -84,13 +84,13 @@ def _reuse(setting: Setting) -> Iterator[str]:
     time.sleep(_TICKS_S)  # no machine gives out all its numbers within a tick
     if not _again(pid):
         yield "wedged the number did not come back"
-    if process.liveness(identity) is not Liveness.DEAD or not alive.is_gone(mark):
+    if programs.liveness(identity) is not Liveness.DEAD or not session_process.is_gone(mark):
         yield "wrong a new process is taken for the old one"
     if _state(world) == "running":
         yield "wrong the session of a client that ended is told as running"
 
 
-def _client(world: World) -> tuple[int, process.Identity, str]:
+def _client(world: World) -> tuple[int, programs.Identity, str]:
     """A client that has called its first hook and lives on."""
     called, tell = os.pipe()
     parent = os.getpid()
@@ -102,7 +102,7 @@ def _client(world: World) -> tuple[int, process.Identity, str]:
         os.write(tell, b"x")
         signal.pause()
     os.read(called, 1)
-    identity, mark = process.identify(pid), alive.mark(str(pid))
+    identity, mark = programs.identify(pid), session_process.mark(str(pid))
     assert identity is not None
     assert mark is not None
     return pid, identity, mark

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from harness.faults import perform, worlds
 from harness.faults.cuts import busy
 from harness.faults.look import look
-from standfast.files import status_md
-from standfast.journal import decisions, reading
-from standfast.journal.verify import verify
+from standfast.decisions import status_md
+from standfast.journal import questions
+from standfast.journal.tables import decision_records
+from standfast.journal.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,7 +140,7 @@ def _whole_settings(told: Told, kept: Kept | None, found: str) -> Iterator[str]:
 
 def _whole_face(journal: Journal, told: Told, found: str) -> Iterator[str]:
     """As it was rendered at some time: the journal is always ahead of it."""
-    all_of_them = reading.decisions(journal)
+    all_of_them = questions.decisions(journal)
     if any(decision.origin for decision in all_of_them[-len(told.tried) - 1 :]):
         return  # a person wrote into it, and people do not sync
     renders = {status_md.render(all_of_them[:end]).decode() for end in range(len(all_of_them) + 1)}
@@ -175,10 +176,10 @@ def _facts(journal: Journal, told: Told, kept: Kept | None) -> Iterator[str]:
 def _goes_on(world: World, journal: Journal, *, is_off: bool) -> Iterator[str]:
     if is_off and perform.call("on") != 0:
         yield "wedged the switch cannot be turned on"
-    if _read(_face(world)) != status_md.render(reading.decisions(journal)).decode():
+    if _read(_face(world)) != status_md.render(questions.decisions(journal)).decode():
         yield "wrong status.md does not say what the journal says"
     with journal.writing() as tx:
-        decisions.note(tx, "and on it goes")
+        decision_records.note(tx, "and on it goes")
     yield from (f"wrong {problem}" for problem in verify(journal).problems)
 
 

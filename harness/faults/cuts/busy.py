@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from harness.faults import loops, perform, worlds
 from standfast.clients.claude import settings_file
-from standfast.clients.hook import ANSWER
-from standfast.journal import spool
+from standfast.clients.hooks.deadline import ANSWER
 from standfast.journal.author import Author
+from standfast.journal.fallback import spool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,7 +104,7 @@ def _call_hook(payload: bytes) -> bool:
             os.write(given, payload)
             os.lseek(given, 0, os.SEEK_SET)
             os.dup2(given, 0)
-            from standfast.clients.serve import serve
+            from standfast.clients.hooks.hook_call import serve
 
             serve(str(os.getppid()), os.environ, its)
             status = 0

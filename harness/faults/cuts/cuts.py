@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from harness.faults import loops, perform, world, worlds
 from harness.faults.cuts import busy
 from harness.faults.cuts.after_cut import Kept, Told, judge
-from standfast.journal import inbox
+from standfast.journal.fallback import inbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable

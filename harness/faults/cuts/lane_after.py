@@ -6,7 +6,7 @@ import hashlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import process
+from standfast.processes import programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ def blob(data: bytes) -> str:
 def git(world: World, *words: str, cwd: str | None = None) -> str:
     """Plain git, as a person calls it."""
     env = {"HOME": world.home, "PATH": os.environ["PATH"]}
-    done = process.run(("git", *words), cwd=cwd or world.repo, env=env, timeout_s=60)
+    done = programs.run(("git", *words), cwd=cwd or world.repo, env=env, timeout_s=60)
     if done.status != 0:
         raise RuntimeError(f"git {words[0]}: {done.stderr.decode('utf-8', 'replace')[:300]}")
     return done.stdout.decode("utf-8", "replace")
@@ -137,7 +137,7 @@ def whole(world: World, commit: str) -> Iterator[str]:
     """Whether every object of a commit can be read."""
     try:
         names = git(world, "rev-list", "--objects", "--no-object-names", commit)
-        done = process.run(
+        done = programs.run(
             ("git", "cat-file", "--batch-check=%(objecttype)", "--buffer"), cwd=world.repo,
             env={"HOME": world.home, "PATH": os.environ["PATH"]}, stdin=names.encode(),
             timeout_s=60,

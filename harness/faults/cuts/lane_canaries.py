@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from harness.faults import torn_attacks
 from harness.faults.cuts import landing_scenes, lane_scenes, torn_scenes
 from standfast import filesystems
-from standfast.effects.folder import Folder
-from standfast.git import adding, armour, contents, durable
-from standfast.run import cleaning, landing, moving, restoring
+from standfast.effects.effect_folder import Folder
+from standfast.git import armour, durable_files, new_worktree, worktree_contents
+from standfast.runs.lanes import branch_reset, clean_worktree, merge_step, torn_restore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from harness.faults.cuts.lane_scenes import Scene
-    from standfast.effects.folder import Order
-    from standfast.git import Git
+    from standfast.effects.effect_folder import Order
+    from standfast.git.command import Git
 
 _LONG_S = 0.5
 ENOUGH_CUTS = 16  # within which each of these must show, under these scenes
@@ -34,41 +34,41 @@ class Bug(NamedTuple):
 def no_refs() -> None:
     """Neither commits nor the refs that lead to them are synced, an agent's or ours."""
     armour.DURABLE = {}
-    durable._sync = _nothing  # noqa: SLF001  # a bug is planted
+    durable_files._sync = _nothing  # noqa: SLF001  # a bug is planted
     _no_filesystem()
     _forget()
 
 
 def no_files() -> None:
     """Nothing in a work tree is synced: neither an agent's work, nor a merge, nor a rollback."""
-    contents.sync_files = _nothing
+    worktree_contents.sync_files = _nothing
     _no_filesystem()
     _forget()
 
 
 def no_checkout() -> None:
     """A lane is called started whose files are on no disk, and what is torn is taken for work."""
-    adding.filesystems = SimpleNamespace(sync=lambda _: False)  # type: ignore[assignment, attr-defined]  # a bug is planted
-    adding._sync_files = _nothing  # noqa: SLF001  # a bug is planted
-    restoring.restore = _nothing
+    new_worktree.filesystems = SimpleNamespace(sync=lambda _: False)  # type: ignore[assignment, attr-defined]  # a bug is planted
+    new_worktree._sync_files = _nothing  # noqa: SLF001  # a bug is planted
+    torn_restore.restore = _nothing
 
 
 def no_look() -> None:
     """A lane that was being brought up to date is taken for whole, though its files are torn."""
     slowly()
-    landing.is_moving = lambda lane: lane is None
-    cleaning.clean = _nothing
+    merge_step.is_moving = lambda lane: lane is None
+    clean_worktree.clean = _nothing
 
 
 def slowly() -> None:
     """Time passes between what git writes and the sync of it: by itself that does no harm."""
-    real = moving.sync
+    real = branch_reset.sync
 
     def sync(tree: Git, commit: str) -> None:
         time.sleep(_LONG_S)
         real(tree, commit)
 
-    moving.sync = sync
+    branch_reset.sync = sync
 
 
 def _no_filesystem() -> None:

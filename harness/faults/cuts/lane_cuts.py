@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from harness.faults import loops, perform, world, worlds
 from harness.faults.cuts import cuts, lane_after, lane_scenes
-from standfast import process
-from standfast.errors import NothingFound
-from standfast.journal.verify import verify
+from standfast.errors.base import NothingFound
+from standfast.journal.verification import verify
+from standfast.processes import programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -276,7 +276,7 @@ def _kill_all() -> None:
     """The power is gone for all of them; those who were left by others have become ours."""
     until = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until:
-        for pid in process.descendants():
+        for pid in programs.descendants():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from harness.faults import perform
 from harness.faults.cuts.lane_after import CONTENTS, Before, git, merged, rolled_back
-from standfast.lane_errors import EffectInDoubt
+from standfast.errors.lanes import EffectInDoubt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

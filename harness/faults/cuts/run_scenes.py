@@ -16,7 +16,7 @@ from harness.faults.cuts.lane_after import CONTENTS, Before, checked_out, git, l
 from harness.faults.cuts.lane_after import blob as named
 from harness.faults.cuts.lane_scenes import Scene
 from harness.faults.world import write
-from standfast.protocol.quality_gates import WEIGHTS
+from standfast.protocols.resumption.rules.quality_gates import WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

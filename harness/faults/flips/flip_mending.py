@@ -17,7 +17,7 @@ from harness.faults.flips.flip_trial import (
     told,
     verified,
 )
-from standfast.journal import strays
+from standfast.journal.fallback import strays
 from standfast.journal.store import Journal
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 def the_repair() -> Repair | None:
     """`standfast journal repair`, where this version has it."""
-    if find_spec("standfast.journal.repair") is None:
+    if find_spec("standfast.journal.repair.journal_repair") is None:
         return None
-    repair = import_module("standfast.journal.repair").repair
+    repair = import_module("standfast.journal.repair.journal_repair").repair
 
     def mend(folder: str) -> list[tuple[int, int]]:
         journal = Journal(folder)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.faults.flips.flip_trial import COMMAND, HOOK, READ, Flip
-from standfast.journal import spool
+from standfast.journal.fallback import spool
 
 if TYPE_CHECKING:
     import random

@@ -10,14 +10,16 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-from standfast.journal import decisions, mirror, reading, spool
+from standfast.journal import mirror, questions
 from standfast.journal.author import Author
+from standfast.journal.fallback import spool
 from standfast.journal.store import Journal
+from standfast.journal.tables import decision_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from standfast.journal.writing import Writing
+    from standfast.journal.transaction import Writing
 
 MANY = 3_000
 _SESSION = "8f2c0000-1111-4222-8333-444455556666"
@@ -43,7 +45,7 @@ def _hooked(folder: str) -> None:
     journal = Journal(folder, checkpoint=False)
     _work(journal, 24)
     journal.let_go()
-    assert mirror.last_seq(folder) < reading.last_seq(Journal(folder))
+    assert mirror.last_seq(folder) < questions.last_seq(Journal(folder))
 
 
 def _checkpointed(folder: str) -> None:
@@ -99,7 +101,7 @@ def _large(folder: str) -> None:
 
 def _work(journal: Journal, number: int) -> None:
     """Each a transaction of its own, as commands and hooks write."""
-    first = reading.last_seq(journal) if journal.exists else 0
+    first = questions.last_seq(journal) if journal.exists else 0
     if not first:
         journal.append("session.started", {"client": "claude", "source": "startup"}, _AGENT)
     for one in range(first, first + number):
@@ -111,7 +113,7 @@ def _turn(tx: Writing, number: int) -> None:
     """A little of everything that is folded into the state."""
     match number % 6:
         case 0:
-            decisions.note(tx, f"decision number {number} stands")
+            decision_records.note(tx, f"decision number {number} stands")
         case 1:
             tx.append("prompt", {"text": f"prompt {number} " + "words " * (number % 50)}, _AGENT)
         case 2:

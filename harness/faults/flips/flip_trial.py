@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.errors import JournalDamaged, NotAJournal, StandfastError
-from standfast.journal import reading, spool
+from standfast.errors.base import JournalDamaged, NotAJournal, StandfastError
+from standfast.journal import questions
 from standfast.journal.author import Author
+from standfast.journal.fallback import spool
 from standfast.journal.store import Journal
-from standfast.journal.verify import verify
+from standfast.journal.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,8 +47,8 @@ def parse(text: str) -> Flip:
 class Told(NamedTuple):
     """Everything that a journal says: each table, the decisions, and what waits in the spool."""
 
-    events: list[reading.Event]
-    decisions: list[reading.Decision]
+    events: list[questions.Event]
+    decisions: list[questions.Decision]
     tables: dict[str, list[tuple[object, ...]]]
     strays: list[tuple[object, ...]]
     gaps: int
@@ -66,8 +67,8 @@ def told(folder: str) -> Told:
     try:
         names = journal.query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1")
         return Told(
-            list(reading.events(journal, reading.Filter())),
-            reading.decisions(journal),
+            list(questions.events(journal, questions.Filter())),
+            questions.decisions(journal),
             {name: journal.query(f"SELECT * FROM {name}") for (name,) in names},
             [_stray(slot, found) for slot, found in spool.strays(folder)],
             spool.gaps(folder),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.journal import database
-from standfast.journal.opening import ID
+from standfast.journal.journal_file import ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from harness.faults.look import look, whole_files
 from harness.faults.power import disk_log, disk_model, rebuild
 from harness.faults.power.recovery import Expected
 from harness.faults.shim import Op
-from standfast.clients import hook
+from standfast.clients.hooks import deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,7 +88,7 @@ def _look(world: World) -> Seen:
 def _perform(world: World, act: Act, plant: Callable[[], None]) -> None:
     def work() -> int:
         sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]  # told when said
-        hook.TOOL_S = hook.WAKE_S = _PATIENT_S
+        deadline.TOOL_S = deadline.WAKE_S = _PATIENT_S
         plant()
         return act.do(world)
 

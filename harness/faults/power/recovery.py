@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from harness.faults import judge, perform, worlds
 from harness.faults.judge import Finding
 from harness.faults.look import Seen, litter, look
-from standfast.errors import StandfastError
-from standfast.journal import decisions
-from standfast.journal.verify import verify
-from standfast.surfaces.cli.context import Context
+from standfast.errors.base import StandfastError
+from standfast.journal.tables import decision_records
+from standfast.journal.verification import verify
+from standfast.surfaces.cli.command_context import Context
 from standfast.surfaces.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _recovered(world: World, script: Script, expected: Expected) -> Iterator[Fin
         yield from _facts(world, script, expected, seen)
         if context.journal.exists:
             with context.journal.writing() as tx:  # and it goes on from here
-                decisions.note(tx, "and on it goes")
+                decision_records.note(tx, "and on it goes")
             context.journal.mirror()
             for problem in verify(context.journal).problems:
                 yield Finding("wrong", problem)

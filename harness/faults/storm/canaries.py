@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.journal import spool
 from standfast.journal.author import USER, Author
+from standfast.journal.fallback import spool
 from standfast.journal.store import Journal
-from standfast.journal.turnstile import Turnstile
-from standfast.journal.writing import Writing
+from standfast.journal.transaction import Writing
+from standfast.journal.writer_queue import Turnstile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

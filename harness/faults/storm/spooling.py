@@ -12,9 +12,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from harness.faults.storm.at_once import FAILED, at_once
-from standfast.errors import JournalBusy
-from standfast.journal import reading, spool, strays
+from standfast.errors.base import JournalBusy
+from standfast.journal import questions
 from standfast.journal.author import Author
+from standfast.journal.fallback import spool, strays
 from standfast.journal.store import Journal
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Spooling:
     def _count(self, number: int, said: list[str]) -> list[str]:
         journal = Journal(self.folder)
         strays.merge(journal, [])  # a slot that was not free to be cleared
-        events = list(reading.events(journal, reading.Filter()))
+        events = list(questions.events(journal, questions.Filter()))
         journal.close()
         there = Counter(
             (event.session, json.loads(event.payload)["fact"])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from harness.faults.storm.spooling import Spooling
 from harness.storm import FAIR, Storm
 from harness.writer import ROLES
-from standfast.errors import StandfastError
+from standfast.errors.base import StandfastError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,6 +11,8 @@ import os
 import sys
 from _frozen_importlib_external import MAGIC_NUMBER
 
+BEGIN = "standfast.clients.hooks.deadline"
+
 if __name__ == "__main__":
     gc.disable()  # nothing lives long enough here to be collected
     sys.path[:0] = [__file__[: -len("/standfast/clients/start.py")], sys.argv[1]]
@@ -19,10 +21,11 @@ if __name__ == "__main__":
             data = file.read()
         if data.startswith(MAGIC_NUMBER):  # made by this very Python
             finder, modules = marshal.loads(data[len(MAGIC_NUMBER) :])  # noqa: S302  # our own file
-            exec(finder, {"MODULES": modules, "__name__": "bundled"})  # noqa: S102  # as importing does
+            if BEGIN in modules:  # made by this very Standfast, or one with the same homes
+                exec(finder, {"MODULES": modules, "__name__": "bundled"})  # noqa: S102
     except (OSError, ValueError, EOFError, TypeError):
         pass
 
-    from standfast.clients.hook import main
+    from standfast.clients.hooks.deadline import main
 
     os._exit(main(sys.argv[2]))  # an interpreter that is torn down in order costs a millisecond

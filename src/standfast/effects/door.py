@@ -1,7 +1,7 @@
 """The door: run a command under a key, at most once, and know how it ended.
 
 Starting, going on and recovering are the same walk: look at the journal and the effect's folder,
-decide (protocol/effects.py), act, look again. Many may walk at once: one begins, the others wait.
+decide (effects/rules.py), act, look again. Many may walk at once: one begins, the others wait.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import clock, disk
-from standfast.effects.folder import MARK, STARTED, SUP, TREE, Folder, Order
-from standfast.errors import NothingFound
-from standfast.lane_errors import NotBegun, StillRunning
-from standfast.process import having_open, identify, lock_holders, send
-from standfast.protocol.effects import Ended, Seen, Step, decide, key, run_of
-from standfast.protocol.text import printable
-from standfast.waiting import HELP, Wait, named
+from standfast.effects.effect_folder import MARK, STARTED, SUP, TREE, Folder, Order
+from standfast.effects.rules import Ended, Seen, Step, decide, key, run_of
+from standfast.errors.base import NothingFound
+from standfast.errors.lanes import NotBegun, StillRunning
+from standfast.processes.programs import having_open, identify, lock_holders, send
+from standfast.text import printable
+from standfast.wait_notice import HELP, Wait, named
 
 if TYPE_CHECKING:
     import subprocess

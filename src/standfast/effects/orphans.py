@@ -10,19 +10,20 @@ import os
 import signal
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import clock, disk, process
-from standfast.effects import door, launched, settling, taken_away
-from standfast.effects.folder import EXIT, FOLDER, STARTED, SUP, TREE, Folder
-from standfast.errors import StandfastError
-from standfast.process import Identity, Liveness
-from standfast.process.workers import command_of
-from standfast.waiting import Wait, named
+from standfast import clock, disk
+from standfast.effects import door, missing_folders, settlement, stage_agents
+from standfast.effects.effect_folder import EXIT, FOLDER, STARTED, SUP, TREE, Folder
+from standfast.errors.base import StandfastError
+from standfast.processes import programs
+from standfast.processes.occupants import command_of
+from standfast.processes.programs import Identity, Liveness
+from standfast.wait_notice import Wait, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from standfast.effects.launched import Launched
-    from standfast.effects.taken_away import TakenAway
+    from standfast.effects.missing_folders import TakenAway
+    from standfast.effects.stage_agents import Launched
     from standfast.journal.store import Journal
 
 RUNNING, ORPHANED, IN_DOUBT = "running", "orphaned", "in doubt"
@@ -47,8 +48,8 @@ def every(journal: Journal) -> list[Left]:
     names = sorted(os.listdir(top)) if os.path.isdir(top) else []
     found = (_look(journal, Folder.at_path(os.path.join(top, name))) for name in names)
     effects = [each for each in found if each is not None]
-    agents = map(_agent, launched.every(journal.folder))
-    gone = map(_taken_away, taken_away.every(journal))
+    agents = map(_agent, stage_agents.every(journal.folder))
+    gone = map(_taken_away, missing_folders.every(journal))
     return sorted([*effects, *agents, *gone], key=lambda each: each.since)
 
 
@@ -84,7 +85,7 @@ def _state(journal: Journal, folder: Folder, key: str, pids: tuple[int, ...]) ->
     if pids or folder.is_held(TREE):
         return ORPHANED
     is_over = door.find(journal, key) is not None or os.path.lexists(folder.at(EXIT))
-    return None if is_over or settling.settled(journal, key) is not None else IN_DOUBT
+    return None if is_over or settlement.settled(journal, key) is not None else IN_DOUBT
 
 
 def _members(folder: Folder) -> list[int]:
@@ -102,8 +103,8 @@ def supervisors(folder: Folder) -> list[int]:
         named = [Identity.from_text(line) for line in lines if line]
     except (OSError, ValueError, StandfastError):
         return []
-    alive = [each.pid for each in named if process.liveness(each) is Liveness.ALIVE]
-    return [pid for pid in alive if process.has_open(pid, folder.at(SUP))]
+    alive = [each.pid for each in named if programs.liveness(each) is Liveness.ALIVE]
+    return [pid for pid in alive if programs.has_open(pid, folder.at(SUP))]
 
 
 def end(found: Iterable[Left]) -> list[int]:
@@ -144,6 +145,6 @@ def _signal(
     for pid in alive:
         if only_supervisors and pid in supervised and pid not in heads:
             continue  # its supervisor sees to it
-        identity = process.identify(pid)
+        identity = programs.identify(pid)
         if identity is not None:
-            process.send(identity, number)
+            programs.send(identity, number)

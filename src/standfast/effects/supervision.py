@@ -14,20 +14,20 @@ import signal
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import process
-from standfast.effects import lasting, reports
-from standfast.effects.folder import ERR, MARK, OUT
-from standfast.effects.moving import Place
+from standfast.effects import client_reports, durability
+from standfast.effects.effect_folder import ERR, MARK, OUT
+from standfast.effects.moved_effects import Place
+from standfast.effects.rules import Ended
 from standfast.effects.streams import Stream
-from standfast.errors import ProgramMissing
-from standfast.protocol.effects import Ended
-from standfast.redact import redact
+from standfast.errors.base import ProgramMissing
+from standfast.processes import programs
+from standfast.redaction.redactor import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from standfast.effects.folder import Folder, Order
+    from standfast.effects.effect_folder import Folder, Order
 
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _LOOK_AGAIN_S, _SOON_S = 0.05, 0.005  # soon: what it says without end fills a disk in no time
@@ -58,7 +58,7 @@ class Supervision:
         """Watch the command that *begin* names, and leave the record of its end, made to last."""
         ended = self._run(begin)
         self.folder, self.order = self._place.now(self.folder, self.order)
-        self.folder.write_exit(lasting.made_durable(self.order, self._before, ended))
+        self.folder.write_exit(durability.made_durable(self.order, self._before, ended))
         self.folder.clear(OUT, ERR)  # they may be what fills the disk
 
     def spawn(self, tree: int, tell: int) -> int:
@@ -66,8 +66,8 @@ class Supervision:
         import subprocess
 
         order = self.order
-        self._before = lasting.look(order)
-        program = process.find_program(order.argv[0], order.env.get("PATH"))
+        self._before = durability.look(order)
+        program = programs.find_program(order.argv[0], order.env.get("PATH"))
         with open(order.stdin or os.devnull, "rb") as given:
             self._child = subprocess.Popen(  # kept: one that is let go of takes its end with it
                 [program, *order.argv[1:]],
@@ -141,16 +141,16 @@ class Supervision:
             give_up = time.monotonic() + grace
             while self._members() and time.monotonic() < give_up:
                 for pid in self._members():
-                    identity = process.identify(pid)
+                    identity = programs.identify(pid)
                     if identity is not None:
-                        process.send(identity, number)
+                        programs.send(identity, number)
                 _reap(self._pid)
                 time.sleep(0.01)
         return left
 
     def _members(self) -> list[int]:
         """All that lives of it: by its environment, and whatever became a child of ours."""
-        found = {self._pid, *self.folder.strays(), *process.descendants()}
+        found = {self._pid, *self.folder.strays(), *programs.descendants()}
         return [pid for pid in sorted(found) if not _is_over(pid)]
 
     def _ended(self, how: str, status: int) -> Ended:
@@ -165,13 +165,15 @@ class Supervision:
             err=redact(err.tail()),
             sizes={"out": out.size, "err": err.size},
             digests={"out": out.digest(), "err": err.digest()},
-            report=reports.of(self.order, out.kept(), err.kept()) if self.order.reader else {},
+            report=client_reports.of(self.order, out.kept(), err.kept())
+            if self.order.reader
+            else {},
         )
 
 
 def first_child() -> int | None:
     """A process that became ours, ended or not: what a supervisor left that could not tell."""
-    for found in (_ended_children, process.descendants, _ended_children):  # it may end meanwhile
+    for found in (_ended_children, programs.descendants, _ended_children):  # it may end meanwhile
         pid = next(iter(found()), None)
         if pid is not None:
             return pid
@@ -190,7 +192,7 @@ def _is_over(pid: int) -> bool:
     try:
         seen = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
-        return process.identify(pid) is None
+        return programs.identify(pid) is None
     return seen is not None
 
 

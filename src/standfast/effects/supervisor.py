@@ -17,11 +17,12 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from standfast import disk, process
-from standfast.effects.folder import EXIT, ROOM, STARTED, TREE, Folder, Order
+from standfast import disk
+from standfast.effects.effect_folder import EXIT, ROOM, STARTED, TREE, Folder, Order
 from standfast.effects.supervision import FORWARDED, Began, Supervision, first_child
-from standfast.errors import StandfastError
+from standfast.errors.base import StandfastError
 from standfast.journal import locks
+from standfast.processes import programs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +66,7 @@ def _order() -> Order | None:
 
 
 def _name() -> str:
-    me = process.identify()
+    me = programs.identify()
     return "" if me is None else me.as_text()
 
 

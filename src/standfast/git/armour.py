@@ -20,7 +20,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence  # noqa: TC003  # the tables' types are documentation
 from types import MappingProxyType
 
-from standfast.errors import GitFailed
+from standfast.errors.base import GitFailed
 
 ENVIRONMENT: Mapping[str, str] = MappingProxyType(
     {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.errors import BadName, GitFailed
-from standfast.git import checked_ref, standing
+from standfast.errors.base import BadName, GitFailed
+from standfast.git import worktree_state
+from standfast.git.command import checked_ref
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from standfast.git import Git
+    from standfast.git.command import Git
 
 _HEADS = "refs/heads/"
 
@@ -56,7 +57,7 @@ def delete_merged(git: Git, branch: str, base: str) -> bool:
         return False
     common = git.common_directory()
     locks = (common / f"{_HEADS}{branch}.lock", common / "packed-refs.lock")
-    if standing.clear(locks) is not None:
+    if worktree_state.clear(locks) is not None:
         return False  # another git is at it
     if at is not None and not _delete(git, branch, at):
         return False
@@ -70,7 +71,7 @@ def _may_go(git: Git, branch: str, at: str, base: str) -> bool:
         return False  # another name for a branch is not a lane's
     into = git.resolve(f"{_HEADS}{base}") or git.resolve(base)
     is_merged = into is not None and git.is_ancestor(at, into)
-    return is_merged and standing.user_of(git, branch) is None
+    return is_merged and worktree_state.user_of(git, branch) is None
 
 
 def _delete(git: Git, branch: str, at: str) -> bool:

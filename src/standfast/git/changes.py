@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from standfast.git import names
+from standfast.git.command import names
 
 if TYPE_CHECKING:
-    from standfast.git import Git
+    from standfast.git.command import Git
 
 
 _CONVERSIONS = ("filter", "ident", "working-tree-encoding")

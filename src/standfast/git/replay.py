@@ -14,14 +14,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.errors import GitFailed, ProgramTimedOut
+from standfast.errors.base import GitFailed, ProgramTimedOut
+from standfast.errors.lanes import GitTooOld
 from standfast.git.snapshot import tree_of
-from standfast.lane_errors import GitTooOld
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from standfast.git import Git
+    from standfast.git.command import Git
 
 _ID = re.compile(rb"[0-9a-f]{40}|[0-9a-f]{64}")
 _NOBODY = b"Standfast <standfast@localhost> 0 +0000"

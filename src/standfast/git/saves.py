@@ -11,14 +11,15 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from standfast import clock, disk, writers
-from standfast.errors import StandfastError
-from standfast.git import held, names, room
+from standfast import clock, disk, open_writers
+from standfast.errors.base import StandfastError
+from standfast.git import file_difference, merge_room
+from standfast.git.command import names
 
 if TYPE_CHECKING:
-    from standfast.git.forwarding import Change, Checkout
-    from standfast.git.held import Held
-    from standfast.git.room import Form, Room
+    from standfast.git.fast_forward import Change, Checkout
+    from standfast.git.file_difference import Held
+    from standfast.git.merge_room import Form, Room
 
     _At = tuple[str, str]  # a tree of the room, and a path in it
 
@@ -29,7 +30,7 @@ _KINDS = {"100644": "file", "100755": "program", "120000": "link"}
 
 def found(place: Checkout, at: Room) -> list[str]:
     """The names of files that somebody saved while ours were put in place."""
-    there = list(room.displaced(at))
+    there = list(merge_room.displaced(at))
     return sorted({name for _, name in (*_written(there), *_saved(place, at, there))})
 
 
@@ -50,19 +51,19 @@ def has_writer(tree: str, name: str) -> bool | None:
     except (OSError, StandfastError):
         return False  # a link, or nothing that is written into
     try:
-        return writers.has_open(fd)
+        return open_writers.has_open(fd)
     finally:
         os.close(fd)
 
 
 def are_final(at: Room) -> bool:
     """Whether no displaced file can change any more."""
-    return all(has_writer(*each) is False for each in room.displaced(at))
+    return all(has_writer(*each) is False for each in merge_room.displaced(at))
 
 
 def is_still(tree: str, name: str, ours: Form, like: str) -> bool:
     """Whether a file is one that we brought, as we brought it, and stays so."""
-    return not has_writer(tree, name) and room.form(tree, name, like) == ours
+    return not has_writer(tree, name) and merge_room.form(tree, name, like) == ours
 
 
 def is_saved(place: Checkout, at: Room, tree: str, name: str) -> bool:
@@ -84,11 +85,11 @@ def _saved(place: Checkout, at: Room, there: list[_At]) -> list[_At]:
 def _is_old(place: Checkout, change: Change | None, tree: str) -> bool:
     if change is None:
         return False
-    return room.form(tree, change.name, place.new) == (change.old, _KINDS.get(change.was))
+    return merge_room.form(tree, change.name, place.new) == (change.old, _KINDS.get(change.was))
 
 
 def _is_new(place: Checkout, change: Change, tree: str) -> bool:
-    found = held.look(tree, change.name)
+    found = file_difference.look(tree, change.name)
     return found is not None and is_new(place, change, found)
 
 

@@ -13,10 +13,11 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
-from standfast.errors import UnsafePath
-from standfast.git import Git, contents, entries
-from standfast.git import names as listed
-from standfast.lane_errors import RollbackRefused
+from standfast.errors.base import UnsafePath
+from standfast.errors.lanes import RollbackRefused
+from standfast.git import worktree_contents
+from standfast.git.command import Git, entries
+from standfast.git.command import names as listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -239,7 +240,7 @@ def _remove_if(top: str, name: str, entry: tuple[str, str], algorithm: str) -> N
     finally:
         os.close(folder)
     if found == entry:
-        contents.remove_empty(top, os.path.dirname(name))
+        worktree_contents.remove_empty(top, os.path.dirname(name))
 
 
 def _as_entry(name: str, folder: int, algorithm: str) -> tuple[str, str] | None:

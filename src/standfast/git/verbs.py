@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping, Sequence  # noqa: TC003  # the tables' types are documentation
 from types import MappingProxyType
 
-from standfast import process
-from standfast.errors import WrongUsage
+from standfast.errors.base import WrongUsage
+from standfast.processes import programs
 
 _TREE_DIFF = ("--no-ext-diff", "--no-textconv", "--submodule=short")
 _WORK_DIFF = (*_TREE_DIFF, "--ignore-submodules=dirty")
@@ -226,4 +226,4 @@ def patience_s(verb: str) -> float:
 
 def output_limit(verb: str) -> int:
     """How much a verb may print."""
-    return LISTING_LIMIT if verb in LISTING else process.OUTPUT_LIMIT
+    return LISTING_LIMIT if verb in LISTING else programs.OUTPUT_LIMIT

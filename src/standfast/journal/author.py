@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from standfast.errors import BadName
-from standfast.protocol import ids
-from standfast.protocol.text import printable
-from standfast.redact import redact
+from standfast import ids
+from standfast.errors.base import BadName
+from standfast.redaction.redactor import redact
+from standfast.text import printable
 
 
 class Author:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import apsw
 
     from standfast.journal.author import Author
-    from standfast.journal.folds import Row
+    from standfast.journal.tables.folds import Row
 elif sys.version_info >= (3, 12):
     # CPython's own, without OpenSSL: quicker for so few bytes, and 3 ms less for a hook to load.
     from _sha2 import sha256

@@ -15,7 +15,7 @@ from sys import byteorder
 import apsw
 
 from standfast import disk
-from standfast.errors import JournalDamaged, StandfastError
+from standfast.errors.base import JournalDamaged, StandfastError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import sys
 
 import apsw
 
-from standfast.errors import (
+from standfast.errors.base import (
     DiskFailed,
     JournalBusy,
     JournalDamaged,

@@ -11,8 +11,8 @@ import os
 from typing import TYPE_CHECKING
 
 from standfast import disk
-from standfast.errors import StandfastError
-from standfast.journal import opening
+from standfast.errors.base import StandfastError
+from standfast.journal import journal_file
 from standfast.journal.chain import sha256
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ def _registered(state_home: str, name: str) -> str:
 
 def remember(state_home: str, journal: Journal) -> str:
     """Write down which journal is here; what to say of another that was, or nothing."""
-    from standfast.journal import identity  # which asks this module
+    from standfast.journal import id_file  # which asks this module
 
     home = os.path.dirname(journal.folder)
-    known = identity.read(journal.folder)  # what it says, and not what it will: a copy gets another
+    known = id_file.read(journal.folder)  # what it says, and not what it will: a copy gets another
     if known is None or not known.name or known.home != home:
         return ""
-    if opening.is_at_home(journal.folder, opening.id_of(journal.folder)):
+    if journal_file.is_at_home(journal.folder, journal_file.id_of(journal.folder)):
         register(state_home, known.name)  # also where hooks alone have written so far
     path = _note_of(state_home, home)
     try:

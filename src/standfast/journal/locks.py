@@ -7,14 +7,14 @@ import fcntl
 import os
 
 from standfast import clock, disk
-from standfast.errors import JournalBusy, Unsupported
+from standfast.errors.base import JournalBusy, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
 
-    from standfast.waiting import Wait
+    from standfast.wait_notice import Wait
 
 TURNSTILE = "turnstile.lock"  # who has it is the next to write
 
@@ -104,7 +104,7 @@ def _waited_for(path: str, queue: str | None) -> str:
 
 def held_by(*paths: str | None) -> str:
     """Who holds the first of these locks that somebody holds."""
-    from standfast.waiting import named  # only to say who
+    from standfast.wait_notice import named  # only to say who
 
     found = (_who(path) for path in paths if path is not None)
     return named(next(filter(None, found), []))
@@ -112,7 +112,7 @@ def held_by(*paths: str | None) -> str:
 
 def _who(path: str) -> list[int]:
     """Whoever took it may be gone, and those who have it from there hold it on."""
-    from standfast.process import having_open, identify, lock_holders
+    from standfast.processes.programs import having_open, identify, lock_holders
 
     alive = [pid for pid in lock_holders(path) if identify(pid) is not None]
     return alive or [pid for pid in having_open(path) if pid != os.getpid()]
@@ -128,7 +128,7 @@ def _within(
     """
     import threading  # only when somebody else holds the lock
 
-    from standfast.waiting import Wait
+    from standfast.wait_notice import Wait
 
     decided = threading.Lock()
     arrived = threading.Event()
@@ -173,7 +173,7 @@ def _now_s() -> float:
 
 
 def _holders(path: str) -> str:
-    from standfast.process import lock_holders  # only to say who
+    from standfast.processes.programs import lock_holders  # only to say who
 
     pids = lock_holders(path)
     return f": process {', '.join(map(str, pids))} holds it" if pids else ""

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.clock import rfc3339
-from standfast.errors import TooLarge
-from standfast.journal import reading
+from standfast.errors.base import TooLarge
+from standfast.journal import questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from standfast.journal.folds import Row
-    from standfast.journal.reading import Event
+    from standfast.journal.questions import Event
     from standfast.journal.store import Journal
+    from standfast.journal.tables.folds import Row
 
 FOLDER = "mirror"
 SEGMENT_BYTES = 8 * 1024 * 1024
@@ -48,7 +48,7 @@ def line_of(event: Event) -> bytes:
 
 def line_of_row(row: Row) -> bytes:
     """The same for a row of the table, which has the stream among its columns."""
-    return line_of(reading.Event._make((*row[:2], *row[3:])))
+    return line_of(questions.Event._make((*row[:2], *row[3:])))
 
 
 def _name(name: str | None) -> str:
@@ -240,7 +240,7 @@ def _open(path: str, flags: int) -> int:
 def append(journal: Journal) -> None:
     """Between `alone` and its end: append what is lacking, in one synced write per batch."""
     tail = _mended(journal.folder)
-    _extend(journal.folder, tail, reading.events(journal, reading.Filter(after=tail[2])))
+    _extend(journal.folder, tail, questions.events(journal, questions.Filter(after=tail[2])))
 
 
 def write_anew(folder: str, events: Iterable[Event]) -> None:

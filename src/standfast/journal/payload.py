@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from standfast.errors import BadDocument, TooLarge
-from standfast.redact import might_hold_secret, redact_value
+from standfast.errors.base import BadDocument, TooLarge
+from standfast.redaction.redactor import might_hold_secret, redact_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

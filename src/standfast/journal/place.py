@@ -11,7 +11,7 @@ import os
 import stat
 
 from standfast import disk
-from standfast.errors import TooLarge, UnsafePath
+from standfast.errors.base import TooLarge, UnsafePath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

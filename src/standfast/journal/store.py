@@ -15,26 +15,27 @@ import os
 import apsw
 
 from standfast import clock, disk
-from standfast.errors import (
+from standfast.errors.base import (
     BadDocument,
     JournalDamaged,
     JournalGone,
     JournalUnwritable,
     StandfastError,
 )
-from standfast.journal import database, folds, opening
+from standfast.journal import database, journal_file
 from standfast.journal.author import USER, Author, check
 from standfast.journal.chain import Heads
 from standfast.journal.payload import encode
-from standfast.journal.turnstile import Turnstile
+from standfast.journal.tables import folds
+from standfast.journal.writer_queue import Turnstile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from standfast.journal.writing import Writing
-    from standfast.protocol.identity import Identity
+    from standfast.journal.transaction import Writing
+    from standfast.journal_id import Identity
 
 FILE = "journal.db"
 MIRROR_EVERY = 1024
@@ -85,26 +86,28 @@ class Journal:
             file = disk.identity(self.path)  # before: if it is another by then, it is opened anew
             said = self._id()
             try:
-                found = opening.open_existing(self.path, checkpoint=self._checkpoint)
+                found = journal_file.open_existing(self.path, checkpoint=self._checkpoint)
             except apsw.Error as error:
                 raise database.translate(error, self.path) from error
-            if opening.is_old(found):  # a writer brings the tables up to date, also for a reader
+            if journal_file.is_old(
+                found
+            ):  # a writer brings the tables up to date, also for a reader
                 found.close()
                 found = self.enter()
                 self.leave()
             self._connection, self._file = found, file
             self._define(found)
             self._know(said)
-            if self.state_home and not opening.is_at_home(self.folder, said):
+            if self.state_home and not journal_file.is_at_home(self.folder, said):
                 self._shadow(found)
         return self._connection
 
     def _shadow(self, connection: apsw.Connection) -> None:
         """A stranger's journal is read as one, before anybody wrote here."""
-        from standfast.journal import identity
+        from standfast.journal import id_file
 
         try:
-            self._is_shadowed = identity.read_as_strangers(self, connection)
+            self._is_shadowed = id_file.read_as_strangers(self, connection)
         except apsw.Error as error:
             self.abandon()
             raise database.translate(error, self.path) from error
@@ -158,9 +161,9 @@ class Journal:
     def identity(self) -> Identity:
         """Whose journal it is, and where it was before."""
         if self._identity is None:
-            from standfast.journal import identity
+            from standfast.journal import id_file
 
-            self._identity = identity.look(self.folder)
+            self._identity = id_file.look(self.folder)
         return self._identity
 
     def another(self, *, lock_timeout_s: float | None) -> Journal:
@@ -177,7 +180,7 @@ class Journal:
 
     def make_if_gone(self) -> None:
         """Where it was taken away, recording goes on in a new one, which begins with that."""
-        if not self.exists and os.path.lexists(f"{self.folder}{opening.ID}"):
+        if not self.exists and os.path.lexists(f"{self.folder}{journal_file.ID}"):
             try:
                 self.make()
             except JournalDamaged:
@@ -185,7 +188,7 @@ class Journal:
 
     def writing(self) -> Writing:
         """A transaction for facts that belong together: all of them are kept, or none."""
-        from standfast.journal.writing import Writing
+        from standfast.journal.transaction import Writing
 
         return Writing(self)
 
@@ -223,15 +226,15 @@ class Journal:
         if self._known and not os.path.lexists(self.path):
             raise self._taken_away()
         if self._connection is None:
-            self._connection = opening.open_or_create(self.path, checkpoint=self._checkpoint)
+            self._connection = journal_file.open_or_create(self.path, checkpoint=self._checkpoint)
             self._define(self._connection)
             self._file = disk.identity(self.path)
-        opening.prepare_spool(self.folder)
+        journal_file.prepare_spool(self.folder)
         found = self._id()
-        if not opening.is_at_home(self.folder, found):
-            from standfast.journal import identity  # once in a journal's life, and when it moves
+        if not journal_file.is_at_home(self.folder, found):
+            from standfast.journal import id_file  # once in a journal's life, and when it moves
 
-            identity.settle(self, self._connection)
+            id_file.settle(self, self._connection)
             self._known, self._identity = b"", None  # a copy has another from here on
             found = self._id()
         self._know(found)
@@ -240,7 +243,7 @@ class Journal:
 
     def _id(self) -> bytes:
         """The id file; going on in another journal would do everything twice."""
-        found = opening.id_of(self.folder)
+        found = journal_file.id_of(self.folder)
         if self._known and found.partition(b"\n")[0] != self._known:
             raise self._taken_away()
         return found
@@ -257,12 +260,12 @@ class Journal:
     def _here(self, *paths: apsw.SQLiteValue) -> apsw.SQLiteValue:
         """A recorded path as it is now; where nothing ever moved nothing is loaded for it."""
         (path,) = paths
-        is_moved = b"\nwas " in self._said or not opening.is_at_home(self.folder, self._said)
+        is_moved = b"\nwas " in self._said or not journal_file.is_at_home(self.folder, self._said)
         if not (is_moved and isinstance(path, str)):
             return path
-        from standfast.journal import identity
+        from standfast.journal import id_file
 
-        return identity.here(self, path)
+        return id_file.here(self, path)
 
     def _taken_away(self) -> JournalGone:
         words = "the journal was taken away while this command was at work"

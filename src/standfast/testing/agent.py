@@ -22,16 +22,17 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import disk
-from standfast.errors import StandfastError, WrongUsage
-from standfast.protocol import declared_outputs, ids, outputs
-from standfast.protocol.yaml_text import read_yaml
+from standfast import disk, ids
+from standfast.errors.base import StandfastError, WrongUsage
+from standfast.formats.yaml_text import read_yaml
+from standfast.protocols.outputs.rules import whole_output
+from standfast.protocols.outputs.rules.prompts import declared_outputs
 from standfast.testing.page import Page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from standfast.protocol.yaml_text import Path
+    from standfast.formats.yaml_text import Path
 
 ANY = "any"
 _KEYS = ("write", "delete", "commit", "outputs", "say", "exit")
@@ -92,7 +93,7 @@ def act(run: Run, prompt: str) -> int:
         _git("add", "-A")
         _git("commit", "-q", "-m", run.commit)
     for path in declared_outputs.declared(prompt) if run.outputs else []:
-        disk.replace(path, f"{run.outputs}\n\n{outputs.SENTINEL}\n".encode(), mode=0o644)
+        disk.replace(path, f"{run.outputs}\n\n{whole_output.SENTINEL}\n".encode(), mode=0o644)
     if run.say:
         print(run.say, file=sys.stderr if run.exit else sys.stdout)
     return run.exit

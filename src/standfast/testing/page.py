@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.errors import BadDocument
+from standfast.errors.base import BadDocument
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from standfast.protocol.documents import Value
-    from standfast.protocol.yaml_text import Document, Path
+    from standfast.formats.document_limits import Value
+    from standfast.formats.yaml_text import Document, Path
 
 
 class Page:

@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from standfast import process
+from standfast.processes import programs
 from standfast.testing.apart import leave_person_alone, temporary_folder
 from standfast.testing.run_stage import RunStage
 
@@ -145,7 +145,7 @@ class Demo:
 
     def _kill(self, life: subprocess.Popen[bytes]) -> str:
         """The orchestrator, or one of those who watch its agents: whoever the dice say."""
-        pids = process.called_with(_SUPERVISOR.decode())
+        pids = programs.called_with(_SUPERVISOR.decode())
         ours = [pid for pid in pids if self._is_ours(pid)]
         if ours and self._random.random() < 1 / 3:
             os.kill(self._random.choice(ours), signal.SIGKILL)

@@ -11,12 +11,12 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from standfast.errors import StandfastError
-from standfast.journal import runs
+from standfast.errors.base import StandfastError
 from standfast.journal.store import Journal
-from standfast.protocol.schedule import Lane, State
-from standfast.run import lane_states
-from standfast.run.working import is_taken
+from standfast.runs.lanes import lane_progress
+from standfast.runs.lanes.lane_context import is_taken
+from standfast.runs.records import run_records
+from standfast.runs.rules.schedule import Lane, State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,10 +115,10 @@ class RunStage:
         """How the lanes stand, as the journal has it; one that is being made has none."""
         journal = Journal(os.path.join(self._demo.repo, ".git", "standfast"), checkpoint=False)
         try:
-            run = runs.find(journal, "night") if journal.exists else None
+            run = run_records.find(journal, "night") if journal.exists else None
             if run is None:
                 return {}
-            found = lane_states.look(journal, run)
+            found = lane_progress.look(journal, run)
             for name, lane in found.items():
                 if lane.state is not State.DONE and is_taken(journal, (run.run_id, *name)):
                     found[name] = Lane(State.RUNNING)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from standfast.clients.serve import Call
-    from standfast.journal.writing import Writing
+    from standfast.clients.hooks.hook_call import Call
+    from standfast.journal.transaction import Writing
 
 UNOWNED_DAYS = 7
 
@@ -21,7 +21,7 @@ _BEFORE_CLEAR = """
 def answer(call: Call, actor: str, wake: tuple[int, str] | None, tx: Writing) -> tuple[str, int]:
     """The JSON to print, or nothing, and the wake-up whose brief is in it."""
     if wake is not None:
-        from standfast.wake import delivery  # most calls are owed nothing
+        from standfast.brief import delivery  # most calls are owed nothing
 
         author, shown = call.author(actor), lambda: _shown(call)
         text = delivery.give(tx, author, wake, call.payload.write, shown, call.place.root)
@@ -37,17 +37,17 @@ def answer(call: Call, actor: str, wake: tuple[int, str] | None, tx: Writing) ->
 
 
 def _briefed(text: str) -> str:
-    from standfast.wake.brief import length
+    from standfast.brief.brief_text import length
 
     return f"briefed the agent in {length(text):,} characters"
 
 
 def _with_role(call: Call, tx: Writing, text: str) -> str:
     """The client's cap is for all that is printed, escapes and all."""
-    from standfast.clients.claude import roles
-    from standfast.wake.brief import length
+    from standfast.brief.brief_text import length
+    from standfast.clients.claude import role_moves
 
-    return roles.after_compaction(
+    return role_moves.after_compaction(
         call, tx, text, lambda whole: length(_json(call, whole, _briefed(whole)))
     )
 
@@ -77,12 +77,12 @@ def _line(call: Call, tx: Writing) -> str:
 
 def _unowned(call: Call, tx: Writing) -> str:
     from standfast import clock
-    from standfast.journal import alive
-    from standfast.wake.facts import open_sessions
+    from standfast.brief.facts import open_sessions
+    from standfast.journal import session_process
 
     oldest = clock.now_us() - UNOWNED_DAYS * 86_400 * clock.MICROSECONDS
     for session, process, last in open_sessions(tx.execute):
-        if session != call.session and last > oldest and alive.is_gone(process):
+        if session != call.session and last > oldest and session_process.is_gone(process):
             return (
                 f"standfast: session {session[:8]} stopped at {clock.local_minute(last)} with work"
                 f" in flight; to see it: standfast brief {session[:8]}"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.clients import launcher
-from standfast.clients.claude import install, settings_file, transcript
-from standfast.errors import StandfastError
-from standfast.wake import sessions
+from standfast.brief import sessions
+from standfast.clients.claude import installation, settings_file, transcript
+from standfast.clients.hooks import launcher
+from standfast.errors.base import StandfastError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from standfast.brief.facts import Ask
     from standfast.journal.place import Place
-    from standfast.wake.facts import Ask
 
 _AGAIN = "Run `standfast install claude` again."
 
@@ -28,13 +28,13 @@ class Seen(NamedTuple):
 def hooks(environ: Mapping[str, str], place: Place) -> Iterator[Seen]:
     """Which settings call the launcher, and whether it is there."""
     files = [settings_file.of_user(environ), settings_file.of_project(place.root)]
-    found = [(file, install.hooks_in(file)) for file in files]
+    found = [(file, installation.hooks_in(file)) for file in files]
     if not any(ours for _, ours in found):
         yield Seen("not installed in Claude Code: standfast install claude")
         return
     for file, ours in found:
         if ours:
-            missing = install.plan_install(environ, file).changes
+            missing = installation.plan_install(environ, file).changes
             fit = ", not as the installed Claude Code needs them" if missing else ""
             yield Seen(f"{len(ours)} in {file.shown}{fit}", _AGAIN if missing else None)
     yield _launcher(environ)

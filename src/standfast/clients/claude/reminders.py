@@ -1,24 +1,25 @@
 """L2-REINJECT markers of a repository's rules files, said again with every prompt. Hook path.
 
 The files are those that the client itself loads as rules. They come with the repository: few of
-them are read, none that is large, and none through a link; what a marker may say, `reinject` says.
+them are read, none that is large, and none through a link; what a marker may say is said by
+`reinject_markers`.
 """
 
 from __future__ import annotations
 
 import os
 
-from standfast import followed
-from standfast.errors import StandfastError
-from standfast.protocol import reinject
-from standfast.redact import might_hold_secret, redact
+from standfast import linked_files
+from standfast.errors.base import StandfastError
+from standfast.protocols.resumption.rules import reinject_markers
+from standfast.redaction.redactor import might_hold_secret, redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from standfast.clients.claude.watching import Watch
-    from standfast.protocol.reinject import Marker, Refused
+    from standfast.clients.claude.call_notices import Watch
+    from standfast.protocols.resumption.rules.reinject_markers import Marker, Refused
 
 FILES = ("CLAUDE.md", ".claude/CLAUDE.md")
 RULES = ".claude/rules"
@@ -34,10 +35,10 @@ def words(watch: Watch, before: str) -> str:
     """The reminders that the budget has room for, and the client after what is said *before*."""
     found, watch.call.refused = look(watch.call.place.root)
     if watch.call.documents:
-        found += reinject.parse(reinject.DEFAULT)[0]
+        found += reinject_markers.parse(reinject_markers.DEFAULT)[0]
     if not found:
         return ""
-    said, _ = reinject.choose(_each_once(found), watch.settings.reinject_tokens)
+    said, _ = reinject_markers.choose(_each_once(found), watch.settings.reinject_tokens)
     while said and not watch.fits(before + _written(said)):
         said.pop()  # the least of them
     return _written(said) if said else ""
@@ -57,17 +58,17 @@ def look(root: str) -> tuple[list[Marker], list[tuple[str, bytes, list[Refused]]
     refused: list[tuple[str, bytes, list[Refused]]] = []
     for file in files(root):
         try:
-            data = followed.read(root, file, limit=_READ)
+            data = linked_files.read(root, file, limit=_READ)
         except FileNotFoundError:
             continue
         except (StandfastError, OSError) as error:
             problem = error.problem if isinstance(error, StandfastError) else "it cannot be read"
-            refused.append((file, problem.encode(), [reinject.Refused(0, problem)]))
+            refused.append((file, problem.encode(), [reinject_markers.Refused(0, problem)]))
             continue
         if _NAME in data:
-            good, bad = reinject.parse(data.decode("utf-8", "replace"))
+            good, bad = reinject_markers.parse(data.decode("utf-8", "replace"))
             secret = [each for each in good if _is_secret(each)]
-            bad += [reinject.Refused(each.line, _HELD_BACK) for each in secret]
+            bad += [reinject_markers.Refused(each.line, _HELD_BACK) for each in secret]
             markers += [each for each in good if each not in secret]
             if bad:
                 refused.append((file, data, bad))
@@ -99,7 +100,7 @@ def files(root: str) -> Iterator[str]:
 def _entries(root: str, folder: str, seen: set[tuple[int, int]]) -> list[tuple[str, bool]]:
     """What is in a folder that was not *seen*, and whether that is one itself."""
     try:
-        fd = followed.open_folder(root, folder)
+        fd = linked_files.open_folder(root, folder)
     except (StandfastError, OSError):
         return []
     try:

@@ -11,9 +11,9 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
-from standfast.clients import launcher
-from standfast.clients.claude import settings, settings_file
-from standfast.errors import NotOurs
+from standfast.clients.claude import settings_file, settings_text
+from standfast.clients.hooks import launcher
+from standfast.errors.base import NotOurs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +73,7 @@ def put_hook(root: str, environ: Mapping[str, str]) -> list[Written]:
     file = settings_file.of_project(root)
 
     def with_ours(text: str | None) -> str:
-        return settings.with_command(text, EVENT, COMMAND, name=file.shown)
+        return settings_text.with_command(text, EVENT, COMMAND, name=file.shown)
 
     settings_file.sweep(file, with_ours)  # two that differ in no more than ours are the same
     change = settings_file.change(file, with_ours)

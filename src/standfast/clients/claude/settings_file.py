@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk, xdg
-from standfast.errors import Conflict, DiskFailed, StandfastError, UnsafePath
-from standfast.protocol.documents import decode
+from standfast.errors.base import Conflict, DiskFailed, StandfastError, UnsafePath
+from standfast.formats.document_limits import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

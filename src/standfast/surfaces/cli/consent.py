@@ -7,12 +7,12 @@ import sys
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from standfast.protocol.text import printable
+from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.screen import Screen
 
 _STYLES = {"+": "good", "-": "bad", "@": "dim"}

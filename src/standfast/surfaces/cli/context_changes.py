@@ -5,19 +5,20 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.errors import BadName, NothingFound
-from standfast.files import context_files, rewriting
-from standfast.protocol import context_migration, context_writing, ids
-from standfast.protocol.context_schema import FOLDER, SUFFIX
-from standfast.protocol.text import one_line, printable
+from standfast import ids
+from standfast.brief import context_entries, sessions
+from standfast.errors.base import BadName, NothingFound
+from standfast.protocols.context.files import context_files, file_rewrite
+from standfast.protocols.context.rules import context_migration, context_writer
+from standfast.protocols.context.rules.context_schema import FOLDER, SUFFIX
 from standfast.surfaces.cli import consent
 from standfast.surfaces.cli.context_findings import checked, minute, told
 from standfast.surfaces.cli.screen import json_line
-from standfast.wake import context_write, sessions
+from standfast.text import one_line, printable
 
 if TYPE_CHECKING:
-    from standfast.files.rewriting import Rewritten
-    from standfast.surfaces.cli.context import Context
+    from standfast.protocols.context.files.file_rewrite import Rewritten
+    from standfast.surfaces.cli.command_context import Context
 
 _LONGEST_DIFF = 20_000  # lines: of more, comparing takes longer than anybody reads
 
@@ -43,7 +44,7 @@ def migrate(context: Context, file: str) -> int:
         return context_migration.migrate(text, role=role, now=now).encode()
 
     _begin(context)
-    done = rewriting.rewrite(context.journal, root, path, change, context.author)
+    done = file_rewrite.rewrite(context.journal, root, path, change, context.author)
     return _tell(context, file, path, done)
 
 
@@ -54,14 +55,14 @@ def write(context: Context, name: str) -> int:
     _begin(context)
     context.heal()  # what waits in spools and inboxes is known too
     source = _source(context, role)
-    known = context_write.known(context.journal.query, source.session)
+    known = context_entries.known(context.journal.query, source.session)
 
     def change(data: bytes | None) -> bytes:
         text = None if data is None else context_files.text_of(data, path)
-        return context_writing.compose(text, role=role, now=now, known=known).encode()
+        return context_writer.compose(text, role=role, now=now, known=known).encode()
 
     root = context.place.root
-    done = rewriting.rewrite(context.journal, root, path, change, context.author)
+    done = file_rewrite.rewrite(context.journal, root, path, change, context.author)
     return _tell(context, f"{root}/{path}", path, done, source)
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast import clock
-from standfast.errors import BadName, IllegalMove, WrongUsage
-from standfast.files import context_files, roles, states_env
-from standfast.journal import lifecycles
-from standfast.protocol import ids, lifecycle, recovery
-from standfast.protocol.text import printable
-from standfast.surfaces.cli import context_told as told
+from standfast import clock, ids
+from standfast.errors.base import BadName, IllegalMove, WrongUsage
+from standfast.protocols.context.files import context_files, role_files, states_env
+from standfast.protocols.context.records import lifecycle_records
+from standfast.protocols.context.rules import lifecycle, recovery_steps
+from standfast.surfaces.cli import context_answers as told
 from standfast.surfaces.cli.context_findings import minute
+from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.files.roles import Seen
-    from standfast.journal.lifecycles import Lifecycle
-    from standfast.surfaces.cli.context import Context
+    from standfast.protocols.context.files.role_files import Seen
+    from standfast.protocols.context.records.lifecycle_records import Lifecycle
+    from standfast.surfaces.cli.command_context import Context
 
 _NO_ROLE = "no role: name one, or set HIVEMIND_ROLE"
 
@@ -44,7 +44,7 @@ def _role(context: Context, arguments: argparse.Namespace) -> _Role | None:
 
 
 def _look(context: Context, role: str) -> Seen:
-    return roles.look(
+    return role_files.look(
         context.place.root,
         role,
         architecture=context.config.architecture_doc,
@@ -64,8 +64,8 @@ def lifecycle_init(context: Context, arguments: argparse.Namespace) -> int:
     _refuse_taken(context, role.name)
     context.may_write()
     with context.journal.writing() as tx:
-        began = lifecycles.begin(tx, role.name, arguments.action, context.author, here)
-    found = began or lifecycles.of(context.journal, role.name, told.here(context))
+        began = lifecycle_records.begin(tx, role.name, arguments.action, context.author, here)
+    found = began or lifecycle_records.of(context.journal, role.name, told.here(context))
     state = found.state if found else lifecycle.ACTIVE
     words = "begins" if began else "has a lifecycle already;"
     told.say(
@@ -113,7 +113,7 @@ save = lifecycle_save
 
 def _refuse_out_of_cycle(context: Context, role: str) -> None:
     """Before anything is looked at: whoever compacts or recovers has nothing to save yet."""
-    now = lifecycles.of(context.journal, role, told.here(context))
+    now = lifecycle_records.of(context.journal, role, told.here(context))
     if now is None or now.state in {lifecycle.ACTIVE, lifecycle.SAVING, lifecycle.SAVED}:
         return
     try:
@@ -126,25 +126,25 @@ def _refuse_out_of_cycle(context: Context, role: str) -> None:
 def _save(context: Context, seen: Seen, by: str) -> tuple[str, ...]:
     """Durable, kept, and only then called saved; a save that fails is recorded too."""
     here = told.here(context)
-    if lifecycles.of(context.journal, seen.role, here) is None:
+    if lifecycle_records.of(context.journal, seen.role, here) is None:
         _refuse_taken(context, seen.role)
     context.may_write()
     author = context.author
     if seen.passes and seen.data is not None:
-        roles.make_durable(context.place.root, seen)
+        role_files.make_durable(context.place.root, seen)
         context_files.adopt(context.journal, seen.role, seen.data, author)
-    elif lifecycles.of(context.journal, seen.role, told.here(context)) is None:
+    elif lifecycle_records.of(context.journal, seen.role, told.here(context)) is None:
         return ()
     with context.journal.writing() as tx:
-        lifecycles.begin(tx, seen.role, by, author, here)
-        return lifecycles.save(tx, seen.role, by, author, here, passes=seen.passes)
+        lifecycle_records.begin(tx, seen.role, by, author, here)
+        return lifecycle_records.save(tx, seen.role, by, author, here, passes=seen.passes)
 
 
 def lifecycle_status(context: Context, arguments: argparse.Namespace) -> int:
     """Where one role is, or every role."""
     names = [ids.role(name) for name in arguments.names]
     context.heal()  # an edit of a states file is a move
-    found = lifecycles.every(context.journal, told.here(context))
+    found = lifecycle_records.every(context.journal, told.here(context))
     if names:
         found = [each for each in found if each.role in names]
         unknown = [name for name in names if name not in {each.role for each in found}]
@@ -188,7 +188,7 @@ def lifecycle_pre_compact(context: Context, arguments: argparse.Namespace) -> in
         told.say(context, {"role": None, "skipped": True}, "HIVEMIND_ROLE is not set: skipped")
         return 0
     seen = _look(context, role.name)
-    now = lifecycles.of(context.journal, role.name, told.here(context))
+    now = lifecycle_records.of(context.journal, role.name, told.here(context))
     if not seen.passes:
         why = told.checked(context, seen, is_named=role.is_named)
         return told.refuse(context, role.name, why, seen)
@@ -197,7 +197,7 @@ def lifecycle_pre_compact(context: Context, arguments: argparse.Namespace) -> in
         return told.refuse(context, role.name, [words], seen)
     if now is None or now.state != lifecycle.SAVED:
         _save(context, seen, arguments.action)
-        now = lifecycles.of(context.journal, role.name, told.here(context))
+        now = lifecycle_records.of(context.journal, role.name, told.here(context))
     state = now.state if now else lifecycle.SAVED
     words = f"{role.name} is {state}: {seen.file} will do"
     told.say(
@@ -215,7 +215,7 @@ def lifecycle_recover(context: Context, arguments: argparse.Namespace) -> int:
     role = _role(context, arguments)
     if role is None:
         return told.refuse(context, None, [_NO_ROLE])
-    if lifecycles.of(context.journal, role.name, told.here(context)) is None:
+    if lifecycle_records.of(context.journal, role.name, told.here(context)) is None:
         return told.refuse(context, role.name, [f"{role.name} has no lifecycle here"])
     way = _activate(context, role.name, arguments.action)
     words = f"{role.name} is active ({' → '.join(way)})" if way else f"{role.name} is active"
@@ -227,7 +227,9 @@ def lifecycle_recover(context: Context, arguments: argparse.Namespace) -> int:
 def _activate(context: Context, role: str, by: str) -> tuple[str, ...]:
     context.may_write()
     with context.journal.writing() as tx:
-        return lifecycles.walk(tx, role, lifecycle.ACTIVE, by, context.author, told.here(context))
+        return lifecycle_records.walk(
+            tx, role, lifecycle.ACTIVE, by, context.author, told.here(context)
+        )
 
 
 # Recovering.
@@ -244,7 +246,7 @@ def recover(context: Context, arguments: argparse.Namespace) -> int:
         return told.refuse(context, role.name, why, seen)
     if seen.fault is not None:
         raise seen.fault
-    has_one = lifecycles.of(context.journal, role.name, told.here(context)) is not None
+    has_one = lifecycle_records.of(context.journal, role.name, told.here(context)) is not None
     if not context.json:
         print("\n".join(_shown(seen)), flush=True)
     way = _activate(context, role.name, arguments.action) if has_one else ()
@@ -260,9 +262,9 @@ def _shown(seen: Seen) -> list[str]:
     """The whole of it, the file last; what would act on a terminal is shown instead."""
     return [
         f"Recovery of {seen.role}",
-        *recovery.steps(),
-        recovery.document("SKILL.md", seen.skill, is_there=seen.skill not in seen.missing),
-        recovery.document(
+        *recovery_steps.steps(),
+        recovery_steps.document("SKILL.md", seen.skill, is_there=seen.skill not in seen.missing),
+        recovery_steps.document(
             "Architecture", seen.architecture, is_there=seen.architecture not in seen.missing
         ),
         *([f"Its context file has problems: standfast context validate {seen.file}"]
@@ -276,7 +278,7 @@ def _shown(seen: Seen) -> list[str]:
 def _recovery(seen: Seen) -> dict[str, object]:
     return {
         "file": seen.file,
-        "checklist": list(recovery.CHECKLIST),
+        "checklist": list(recovery_steps.CHECKLIST),
         "skill": {"path": seen.skill, "found": seen.skill not in seen.missing},
         "architecture": {
             "path": seen.architecture,

@@ -6,15 +6,15 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock, disk
-from standfast.errors import StandfastError, UnsafePath
-from standfast.files import context_files
-from standfast.protocol.context import Finding, validate
-from standfast.protocol.context_schema import CONTENT, MISSING, finding
-from standfast.protocol.text import printable
+from standfast.errors.base import StandfastError, UnsafePath
+from standfast.protocols.context.files import context_files
+from standfast.protocols.context.rules.context_checks import Finding, validate
+from standfast.protocols.context.rules.context_schema import CONTENT, MISSING, finding
+from standfast.text import printable
 
 if TYPE_CHECKING:
-    from standfast.files.roles import Seen
-    from standfast.surfaces.cli.context import Context
+    from standfast.protocols.context.files.role_files import Seen
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.screen import Screen
 
 _SHOWN = 100  # findings of one file that are printed; `--json` has all

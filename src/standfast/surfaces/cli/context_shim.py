@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from standfast.clients import launcher
 from standfast.clients.claude import role_hook
-from standfast.errors import WrongUsage
-from standfast.surfaces.cli import context_told as told
+from standfast.clients.hooks import launcher
+from standfast.errors.base import WrongUsage
+from standfast.surfaces.cli import context_answers as told
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
 
 _KEEP_OUT = "They name a path of this machine: keep them out of commits."
 

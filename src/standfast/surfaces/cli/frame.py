@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from standfast import __version__
-from standfast.errors import WrongUsage
+from standfast.errors.base import WrongUsage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,9 +103,9 @@ def run(arguments: Sequence[str]) -> int:
     if options.help or options.command is None:
         print(help_text(), end="")
         return 0
-    from standfast.clients import upgrade  # --help needs none of it
+    from standfast.clients.hooks import upgrade  # --help needs none of it
     from standfast.config import refuse_relative_homes
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.screen import Screen
 
     refuse_relative_homes(os.environ)

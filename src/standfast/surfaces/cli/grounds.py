@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.git import moved
-from standfast.journal import identity, lane_steps
-from standfast.journal.identity import home_of
-from standfast.lane_errors import RunElsewhere
+from standfast.errors.lanes import RunElsewhere
+from standfast.git import moved_worktrees
+from standfast.journal import id_file
+from standfast.journal.id_file import home_of
+from standfast.runs.records import lane_records
 from standfast.surfaces.cli import persons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from standfast.run.leftovers import Leftovers
-    from standfast.surfaces.cli.context import Context
+    from standfast.runs.leftovers import Leftovers
+    from standfast.surfaces.cli.command_context import Context
 
 ABANDONED, MENDED = "journal.abandoned", "journal.mended"
 
@@ -23,7 +24,7 @@ def refuse_absence(context: Context) -> None:
     """What a journal that is gone knew may still be running, or be done: nothing is begun on it."""
     lost = absent(context)
     if lost:
-        raise identity.absent(context.place.folder, lost)
+        raise id_file.absent(context.place.folder, lost)
 
 
 def stand(context: Context) -> None:
@@ -32,19 +33,19 @@ def stand(context: Context) -> None:
     known = context.journal.identity
     if known.was:
         is_copy = known.original is not None
-        moved.mend(home_of(context.place.folder), known.was, is_copy=is_copy)
+        moved_worktrees.mend(home_of(context.place.folder), known.was, is_copy=is_copy)
 
 
 def refuse_elsewhere(context: Context, run_id: str, names: Iterable[Sequence[str]]) -> None:
     """What a copy brought along is the original's: its worktrees are there."""
-    where = lane_steps.original_of(context.journal, run_id, names)
+    where = lane_records.original_of(context.journal, run_id, names)
     if where is not None:
         raise RunElsewhere(f"{run_id} was begun in {where}, of which this is a copy", file=where)
 
 
 def absent(context: Context) -> tuple[str, ...]:
     """The ids of journals that were here and are gone, as long as nobody has seen to it."""
-    return identity.lost(context.journal)
+    return id_file.lost(context.journal)
 
 
 def abandon(context: Context) -> tuple[str, ...]:
@@ -64,12 +65,12 @@ def _acknowledge(context: Context, kind: str) -> tuple[str, ...]:
         author = context.author
         context.journal.abandon()  # opened to be read: whoever made it may not have finished
         context.journal.make()
-        identity.acknowledge(context.journal, kind, author)
+        id_file.acknowledge(context.journal, kind, author)
     return lost
 
 
 def leftovers(context: Context) -> Leftovers:
     """What runs left in git that this journal knows nothing of."""
-    from standfast.run import leftovers
+    from standfast.runs import leftovers
 
     return leftovers.look(context.journal, context.place.root if context.place.in_git else None)

@@ -11,7 +11,7 @@ import os
 import signal
 from contextlib import suppress
 
-from standfast.errors import Terminated
+from standfast.errors.base import Terminated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _leave_in_time() -> None:
 
 def leave() -> int:
     """End the programs that other threads still run; gives the status of an interrupt."""
-    from standfast import process
+    from standfast.processes import programs
 
-    process.leave()
+    programs.leave()
     return STATUS

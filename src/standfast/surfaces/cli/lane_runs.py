@@ -7,30 +7,31 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from standfast import clock
-from standfast.errors import StandfastError, WrongUsage
-from standfast.files import homes
-from standfast.git import Git
-from standfast.journal import checkpoints as recorded
-from standfast.journal import lane_steps as told
-from standfast.journal import runs
-from standfast.lane_errors import LaneBlocked, LaneChanged
-from standfast.protocol import checkpoint_hints as hinted
-from standfast.protocol import durations, ids, lane_spec
-from standfast.protocol.lane_spec import Spec, Task
-from standfast.protocol.text import printable
-from standfast.redact import redact
-from standfast.run import dispatch
-from standfast.surfaces.cli import grounds, persons, trusting, workers
-from standfast.surfaces.cli import stages as shown
+from standfast import clock, ids
+from standfast.app import faces
+from standfast.errors.base import StandfastError, WrongUsage
+from standfast.errors.lanes import LaneBlocked, LaneChanged
+from standfast.formats import durations
+from standfast.git.command import Git
+from standfast.plans import lane_spec
+from standfast.plans.lane_spec import Spec, Task
+from standfast.protocols.checkpoints.records import checkpoint_records as recorded
+from standfast.protocols.checkpoints.rules import checkpoint_hints as hinted
+from standfast.redaction.redactor import redact
+from standfast.runs.records import lane_records as told
+from standfast.runs.records import run_records
+from standfast.runs.stages import dispatch
+from standfast.surfaces.cli import grounds, lane_workers, persons, trust_question
+from standfast.surfaces.cli import stage_arguments as shown
 from standfast.surfaces.cli.screen import speak, warn
+from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from standfast.run.working import Work
-    from standfast.surfaces.cli.context import Context
+    from standfast.runs.lanes.lane_context import Work
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
     Names = tuple[str, str, str]
@@ -148,52 +149,52 @@ def outputs(said: list[str]) -> dict[str, str]:
 
 def take_on(context: Context, spec: Spec, given: Sequence[str] = (), told_before: str = "") -> None:
     """Take the lane as far as it goes; whatever stops it, where it stands is told."""
-    from standfast.run import lane
+    from standfast.runs.lanes import lane_loop
 
     grounds.refuse_elsewhere(context, spec.run_id, [spec.names[1:]])
     context.may_write()
     if told.find(context.journal, spec.names) is None:
-        trusting.began(context, [spec], given)
-    push_to = trusting.see_to(context, [spec], given)
+        trust_question.began(context, [spec], given)
+    push_to = trust_question.see_to(context, [spec], given)
     dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
     since = _go_on(context, spec.run_id)
 
     def is_stopped() -> bool:
-        word = runs.word(context.journal, spec.run_id)
-        return word.state == runs.STOPPED and word.seq > since
+        word = run_records.word(context.journal, spec.run_id)
+        return word.state == run_records.STOPPED and word.seq > since
 
     try:
         work = _work(context, spec)._replace(is_stopped=is_stopped, push_to=push_to)
-        lane.run(work, asked=True)
+        lane_loop.run(work, asked=True)
     except StandfastError:
         _say_how_to_go_on(context, spec, told_before)
         raise
     except KeyboardInterrupt:
         _say_how_to_go_on(context, spec, told_before)
         _tell(context, "stopped; a command that runs goes on: resume waits for it, reap ends it")
-        for words in workers.left(context):
+        for words in lane_workers.left(context):
             _tell(context, words)
         raise
 
 
 def accept_base(context: Context, spec: Spec) -> None:
     """A person says that the base is as it should be, whatever the run knew of it."""
-    from standfast.run import basing
-    from standfast.run.starting import base_commit
+    from standfast.runs.lanes import base_history
+    from standfast.runs.lanes.lane_start import base_commit
 
     persons.refuse_agents(context)
     context.may_write()
     work = _work(context, spec)
-    basing.accept(work, base_commit(work.git, spec.base))
+    base_history.accept(work, base_commit(work.git, spec.base))
 
 
 def accept_settings(context: Context, spec: Spec) -> None:
     """A person says that the settings which all worktrees share are as they should be."""
-    from standfast.run import settings
+    from standfast.runs.lanes import shared_settings
 
     persons.refuse_agents(context)
     context.may_write()
-    settings.accept(_work(context, spec))
+    shared_settings.accept(_work(context, spec))
 
 
 def _go_on(context: Context, run_id: str) -> int:
@@ -201,15 +202,15 @@ def _go_on(context: Context, run_id: str) -> int:
 
     A lane of a plan goes on by itself: its run stays as it is.
     """
-    word = runs.word(context.journal, run_id)
-    if word.state != runs.GOING and runs.find(context.journal, run_id) is None:
+    word = run_records.word(context.journal, run_id)
+    if word.state != run_records.GOING and run_records.find(context.journal, run_id) is None:
         with context.journal.writing() as tx:
-            runs.tell(tx, run_id, runs.GOING, workers.author(context))
+            run_records.tell(tx, run_id, run_records.GOING, lane_workers.author(context))
     return word.seq
 
 
 def _work(context: Context, spec: Spec) -> Work:
-    made = workers.worker(
+    made = lane_workers.worker(
         context,
         lambda _, words: _tell(context, words),
         lambda: context.heal(checkpoints=True),
@@ -233,8 +234,8 @@ def _say_how_to_go_on(context: Context, spec: Spec, told_before: str) -> None:
     last = recorded.latest(context.journal, *spec.names)
     if last is None or context.json:
         return
-    root = homes.checkpoints_root(context.journal, context.place)
-    relative = context.config.checkpoints_file or homes.CHECKPOINTS_FILE
+    root = faces.checkpoints_root(context.journal, context.place)
+    relative = context.config.checkpoints_file or faces.CHECKPOINTS_FILE
     words = hinted.prompt(last.key, last.status, os.path.join(root, relative), root)
     known = told_before.splitlines()
     news = [line for line in words.splitlines() if line not in known]

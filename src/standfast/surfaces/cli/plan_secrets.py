@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.errors import WrongUsage
-from standfast.protocol.plan_commands import commands
-from standfast.protocol.runners import SHELL
-from standfast.redact import redact
+from standfast.errors.base import WrongUsage
+from standfast.plans.plan_commands import commands
+from standfast.redaction.redactor import redact
+from standfast.runners.registry import SHELL
 from standfast.surfaces.cli.screen import warn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from standfast.protocol.plan import Plan
-    from standfast.protocol.plan_commands import Command
-    from standfast.protocol.runners import Runner
-    from standfast.run.plan_file import Loaded
+    from standfast.plans.model import Plan
+    from standfast.plans.plan_commands import Command
+    from standfast.plans.plan_file import Loaded
+    from standfast.runners.registry import Runner
 
 _REMEDY = "Have the command read it from the environment, or from a file that is not in the plan."
 

@@ -11,12 +11,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from standfast import clock
-from standfast.errors import StandfastError
-from standfast.process.running import Running
-from standfast.waiting import Wait
+from standfast.errors.base import StandfastError
+from standfast.processes.running_program import Running
+from standfast.wait_notice import Wait
 
 if TYPE_CHECKING:
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
 
 _SHARE = 20  # faces may take one part in so many of the time
 _FEW = 100  # lanes whose faces cost next to nothing

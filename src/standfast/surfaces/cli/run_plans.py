@@ -8,34 +8,36 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from standfast import clock, xdg
-from standfast.errors import NotARepository, StandfastError, WrongUsage
-from standfast.git import Git, branches
-from standfast.journal import runs as told
-from standfast.journal.runs import Run
-from standfast.lane_errors import LaneBlocked, NothingToStart, RunChanged
-from standfast.plan_errors import PlanUntrusted
-from standfast.protocol import ids, plan_lanes
-from standfast.protocol.plan_commands import commands
-from standfast.protocol.plan_lanes import Ground
-from standfast.protocol.runners import takes_script
-from standfast.protocol.text import one_line, printable
-from standfast.redact import redact
-from standfast.run import copying, runners, trust
-from standfast.run.starting import base_commit
-from standfast.surfaces.cli import persons, plan_secrets, trusting
+from standfast import clock, ids, xdg
+from standfast.errors.base import NotARepository, StandfastError, WrongUsage
+from standfast.errors.lanes import LaneBlocked, NothingToStart, RunChanged
+from standfast.errors.plans import PlanUntrusted
+from standfast.git import branches
+from standfast.git.command import Git
+from standfast.plans import plan_lanes, trust
+from standfast.plans.plan_commands import commands
+from standfast.plans.plan_lanes import Ground
+from standfast.redaction.redactor import redact
+from standfast.runners.registry import takes_script
+from standfast.runs import runner_choice
+from standfast.runs.lanes import copied_files
+from standfast.runs.lanes.lane_start import base_commit
+from standfast.runs.records import run_records as told
+from standfast.runs.records.run_records import Run
+from standfast.surfaces.cli import persons, plan_secrets, trust_question
 from standfast.surfaces.cli.commands.plan import load
 from standfast.surfaces.cli.screen import warn
+from standfast.text import one_line, printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from standfast.protocol.lane_spec import Spec
-    from standfast.protocol.plan import Plan
-    from standfast.protocol.runners import Runner
-    from standfast.run.plan_file import Loaded
-    from standfast.surfaces.cli.context import Context
+    from standfast.plans.lane_spec import Spec
+    from standfast.plans.model import Plan
+    from standfast.plans.plan_file import Loaded
+    from standfast.runners.registry import Runner
+    from standfast.surfaces.cli.command_context import Context
 
 _WORDS = 200
 _COPY = "Put the file there, or take it out of the plan's `copy:`."
@@ -53,7 +55,7 @@ def begin(context: Context, arguments: argparse.Namespace) -> Run:
     plan = _narrowed(plan, arguments)
     specs = _specs(context, loaded, plan, run_id, arguments)
     _look_first(context, specs)
-    trusting.began(context, specs, arguments.trust)
+    trust_question.began(context, specs, arguments.trust)
     made = _run(plan, run_id, specs[0].base, loaded)
     author = context.author
     context.may_write()
@@ -76,7 +78,7 @@ def refusals(context: Context, loaded: Loaded) -> list[StandfastError]:
     shells = _shells(context, plan, found)
     path = context.environ.get("PATH")
     return _whys(
-        *(partial(runners.installed, each, path) for each in found.values()),
+        *(partial(runner_choice.installed, each, path) for each in found.values()),
         partial(_need_trust, context, loaded, plan, shells),
         partial(plan_secrets.see_to, loaded, plan, shells=shells, runners=found.values()),
         partial(_look_ahead, context, loaded, plan, found),
@@ -163,8 +165,8 @@ def _runners(context: Context, plan: Plan) -> dict[str, Runner]:
     """Every runner that is needed, as it is configured now; each must be there."""
     root, found = context.place.main_root, _resolved(context, plan)
     for runner in found.values():
-        runners.installed(runner, context.environ.get("PATH"))
-        doubt = runners.could_edit(runner, root, context.environ)
+        runner_choice.installed(runner, context.environ.get("PATH"))
+        doubt = runner_choice.could_edit(runner, root, context.environ)
         if doubt is not None:
             warn(doubt.says)
     return found
@@ -172,7 +174,7 @@ def _runners(context: Context, plan: Plan) -> dict[str, Runner]:
 
 def _resolved(context: Context, plan: Plan) -> dict[str, Runner]:
     names = plan_lanes.runners_used(plan, plan.runner or context.config.runner)
-    return {name: runners.resolve(name, context.config) for name in sorted(names)}
+    return {name: runner_choice.resolve(name, context.config) for name in sorted(names)}
 
 
 def _shells(context: Context, plan: Plan, found: Mapping[str, Runner]) -> set[str]:
@@ -236,7 +238,9 @@ def _look_first(context: Context, specs: Sequence[Spec]) -> None:
                              file=root)  # fmt: skip
     git = Git(directory=Path(root))
     start = base_commit(git, specs[0].base)
-    lacks = copying.missing(git, start, list(dict.fromkeys(n for spec in specs for n in spec.copy)))
+    lacks = copied_files.missing(
+        git, start, list(dict.fromkeys(n for spec in specs for n in spec.copy))
+    )
     if lacks is not None:
         raise NothingToStart(lacks, remedy=_COPY)
     taken = branches.heads(git, *{name for spec in specs for name in branches.around(spec.branch)})

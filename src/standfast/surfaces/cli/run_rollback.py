@@ -6,22 +6,23 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from standfast.errors import StandfastError
-from standfast.files import homes
-from standfast.journal import checkpoints as recorded
-from standfast.journal import lane_steps, runs
+from standfast.app import faces
+from standfast.errors.base import StandfastError
 from standfast.journal.author import Author
-from standfast.protocol.lanes import text
-from standfast.run import phases, rollback, taking
-from standfast.surfaces.cli import grounds, trusting
+from standfast.protocols.checkpoints.records import checkpoint_records as recorded
+from standfast.runs import phase_records, run_locks
+from standfast.runs.lanes import lane_rollback
+from standfast.runs.records import lane_records, run_records
+from standfast.runs.rules.lane_view import text
+from standfast.surfaces.cli import grounds, trust_question
 from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from standfast.journal.runs import Run
-    from standfast.protocol.schedule import Name
-    from standfast.surfaces.cli.context import Context
+    from standfast.runs.records.run_records import Run
+    from standfast.runs.rules.schedule import Name
+    from standfast.surfaces.cli.command_context import Context
 
 
 _NOT_BEGUN = "not begun: there is nothing to take back"
@@ -33,10 +34,12 @@ def roll_back(
     """Take lanes back, the last of the plan first; a status of 1 where one of them stays."""
     grounds.refuse_elsewhere(context, run.run_id, names)
     context.may_write()
-    found = (lane_steps.find(context.journal, (run.run_id, *name)) for name in names)
-    trusting.see_to(context, [spec for spec in found if spec is not None], given, pushes=False)
+    found = (lane_records.find(context.journal, (run.run_id, *name)) for name in names)
+    trust_question.see_to(
+        context, [spec for spec in found if spec is not None], given, pushes=False
+    )
     stays, back = False, set()  # the phases of which a lane went back
-    with taking.taken(context.journal, taking.RUNS, run.run_id):
+    with run_locks.taken(context.journal, run_locks.RUNS, run.run_id):
         if len(names) == len(run.names):
             _stop(context, run)
         for name in reversed(names):
@@ -48,19 +51,19 @@ def roll_back(
             words = f"{told['lane']}  {said}"
             speak(json_line(told) if context.json else words, sys.stdout)
         with context.journal.writing() as tx:
-            if back and runs.word(context.journal, run.run_id).state == runs.DONE:
-                runs.tell(tx, run.run_id, runs.STOPPED, Author(context.who))
+            if back and run_records.word(context.journal, run.run_id).state == run_records.DONE:
+                run_records.tell(tx, run.run_id, run_records.STOPPED, Author(context.who))
             for phase in sorted(back):
-                phases.take_back(tx, run.run_id, phase, Author(context.who))
+                phase_records.take_back(tx, run.run_id, phase, Author(context.who))
     context.heal(checkpoints=True)
     return int(stays)
 
 
 def _stop(context: Context, run: Run) -> None:
     """Whoever takes all of a run back does not want the next `resume` to do it again unasked."""
-    if runs.word(context.journal, run.run_id).state == runs.GOING:
+    if run_records.word(context.journal, run.run_id).state == run_records.GOING:
         with context.journal.writing() as tx:
-            runs.tell(tx, run.run_id, runs.STOPPED, Author(context.who))
+            run_records.tell(tx, run.run_id, run_records.STOPPED, Author(context.who))
 
 
 def _one(
@@ -69,16 +72,16 @@ def _one(
     kept = recorded.current(context.journal, *names)
     if not kept:
         return _NOT_BEGUN, True
-    root = homes.checkpoints_root(context.journal, context.place)
-    face = os.path.join(root, context.config.checkpoints_file or homes.CHECKPOINTS_FILE)
+    root = faces.checkpoints_root(context.journal, context.place)
+    face = os.path.join(root, context.config.checkpoints_file or faces.CHECKPOINTS_FILE)
     log = text(kept[-1].record, "log_path")
     author = context.author
-    asked = rollback.Asked(*names, to=to)
+    asked = lane_rollback.Asked(*names, to=to)
     try:
-        done = rollback.roll_back(context.journal, root, asked, author,
+        done = lane_rollback.roll_back(context.journal, root, asked, author,
                                   {face, *([log] if log else [])},
                                   context.config.worktree_roots,
-                                  lambda found: trusting.see_to_records(context, found, given)
+                                  lambda found: trust_question.see_to_records(context, found, given)
                                   )  # fmt: skip
     except StandfastError as refused:
         return f"stays: {refused.problem}", False

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock
-from standfast.journal import lane_steps
-from standfast.protocol.schedule import State
-from standfast.run import watching
+from standfast.runs.lanes import lane_watch
+from standfast.runs.records import lane_records
+from standfast.runs.rules.schedule import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from standfast.journal.runs import Run
     from standfast.journal.store import Journal
-    from standfast.protocol.schedule import Lane, Name
+    from standfast.runs.records.run_records import Run
+    from standfast.runs.rules.schedule import Lane, Name
 
 HEAD = ("WAVE", "LANE", "STATE", "STAGE", "RUN", "ELAPSED", "LAST")
 STYLES = {State.FAILED: "bad", State.NEEDS: "bad", State.DONE: "good", State.WAITING: "dim"}
@@ -63,10 +63,10 @@ def rows(
 
 def _row(journal: Journal, names: tuple[str, str, str], lane: Lane, wave: int) -> Row:
     plain = Row(wave, *names[1:], lane.state, "", 1, 1, 0, why(lane))
-    spec = lane_steps.find(journal, names)
+    spec = lane_records.find(journal, names)
     if spec is None:
         return plain
-    seen = watching.look(journal, spec)
+    seen = lane_watch.look(journal, spec)
     if not seen.since_us:
         return plain  # it has not begun
     last = why(lane) or seen.last or (seen.doing if lane.state is State.RUNNING else "")

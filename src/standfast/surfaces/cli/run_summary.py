@@ -7,19 +7,19 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from standfast import clock
-from standfast.journal import lane_steps, spending
-from standfast.protocol.lane_spec import NEVER, NONE
-from standfast.protocol.schedule import Outcome, State
+from standfast.plans.lane_spec import NEVER, NONE
+from standfast.runs.records import cost_records, lane_records
+from standfast.runs.rules.schedule import Outcome, State
 from standfast.surfaces.cli.run_rows import why
 from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from standfast.protocol.schedule import Lane, Name
-    from standfast.protocol.spending import Spent
-    from standfast.run.going import Going
-    from standfast.surfaces.cli.context import Context
+    from standfast.runs.active_run import Going
+    from standfast.runs.rules.schedule import Lane, Name
+    from standfast.runs.rules.spending import Spent
+    from standfast.surfaces.cli.command_context import Context
 
 _UNTESTED = "Not tested as merged: `retest: never` is asked for."
 _SAID = (State.FAILED, State.NEEDS, State.PARKED)
@@ -38,7 +38,7 @@ def tell(context: Context, goings: Sequence[Going], outcomes: Mapping[str, Outco
 def _text(context: Context, going: Going, found: Outcome) -> str:
     counted = Counter(lane.state for lane in going.lanes.values())
     numbers = ", ".join(f"{counted[state]} {state}" for state in State if counted[state])
-    spent = said_of(spending.spent(going.journal, going.run.run_id))
+    spent = said_of(cost_records.spent(going.journal, going.run.run_id))
     lines = [f"{found.capitalize()}: {going.run.run_id}, {numbers}{f'; {spent}' if spent else ''}"]
     rows = [row for name, lane in going.lanes.items() for row in _rows(name, lane)]
     held = going.graph.held(going.lanes)
@@ -55,7 +55,7 @@ def _text(context: Context, going: Going, found: Outcome) -> str:
 
 def _is_untested(going: Going) -> bool:
     """Whether lanes with tests were to land without being tested again: said, never silent."""
-    specs = (lane_steps.find(going.journal, (going.run.run_id, *name)) for name in going.lanes)
+    specs = (lane_records.find(going.journal, (going.run.run_id, *name)) for name in going.lanes)
     return any(spec.test and spec.retest == NEVER and spec.merge != NONE for spec in specs if spec)
 
 
@@ -91,10 +91,10 @@ def _as_dict(going: Going, found: Outcome) -> dict[str, object]:
         {"phase": phase, "lane": lane, "state": each.state.replace(" ", "_"), "why": each.why,
          "remedy": each.remedy,
          "until": clock.rfc3339(each.until_us) if each.until_us else None,
-         "spent": as_figures(spending.spent(going.journal, going.run.run_id, phase, lane))}
+         "spent": as_figures(cost_records.spent(going.journal, going.run.run_id, phase, lane))}
         for (phase, lane), each in going.lanes.items()
     ]  # fmt: skip
-    spent = as_figures(spending.spent(going.journal, going.run.run_id))
+    spent = as_figures(cost_records.spent(going.journal, going.run.run_id))
     named = {"run_id": going.run.run_id, "outcome": found.replace(" ", "_")}
     is_tested = not _is_untested(going)
     return {**named, "spent": spent, "retested": is_tested, "lanes": lanes}

@@ -11,16 +11,16 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from standfast.protocol.schedule import State
-from standfast.protocol.text import printable
+from standfast.runs.rules.schedule import State
 from standfast.surfaces.cli.run_rows import HEAD, rows
+from standfast.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import RenderableType
 
-    from standfast.run.going import Going
+    from standfast.runs.active_run import Going
 
 _NARROW = 70  # columns
 _COLOURS = {

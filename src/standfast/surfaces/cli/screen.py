@@ -11,13 +11,13 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from standfast.protocol.text import is_hidden, one_line, printable
-from standfast.surfaces.cli import silence
+from standfast.surfaces.cli.entry import silence
+from standfast.text import is_hidden, one_line, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from standfast.errors import StandfastError
+    from standfast.errors.base import StandfastError
 
 _STYLES = {"bad": "1;31", "good": "32", "dim": "2", "strong": "1"}
 _NARROW, _WIDE = 60, 200

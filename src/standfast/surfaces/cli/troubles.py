@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from standfast.protocol.text import printable
+from standfast.text import printable
 
 if TYPE_CHECKING:
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
 
 
 def tell(context: Context) -> None:

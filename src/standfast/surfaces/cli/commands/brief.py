@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from standfast import clock
-from standfast.clients.checkout import Checkout
-from standfast.protocol import ids
-from standfast.protocol.authorship import USER
-from standfast.protocol.text import printable
-from standfast.surfaces.cli import no_session, plans_listed
+from standfast import clock, ids
+from standfast.authorship import USER
+from standfast.brief import brief_text, facts, sessions
+from standfast.brief.delivery import make_nonce
+from standfast.clients.hooks.checkout import Checkout
+from standfast.surfaces.cli import plan_list, sessionless_brief
 from standfast.surfaces.cli.screen import json_line
-from standfast.wake import brief, facts, sessions
-from standfast.wake.delivery import make_nonce
+from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.surfaces.cli.context import Context
-    from standfast.wake.facts import Ask, Facts
+    from standfast.brief.facts import Ask, Facts
+    from standfast.surfaces.cli.command_context import Context
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,12 +31,14 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Print it; nothing is recorded as given, because nobody knows who reads."""
     context.heal()
     session = _session(context, arguments.session)
-    size = brief.MORE if arguments.more else brief.SHORT
-    ask = no_session.ask(context)
+    size = brief_text.MORE if arguments.more else brief_text.SHORT
+    ask = sessionless_brief.ask(context)
     found = _gather(context, ask, session, size.vital)
     if session is None:
-        no_session.tell(context, is_empty=not (found.plans or found.decisions or found.foreign))
-    text = brief.render(found, make_nonce(ask), size)
+        sessionless_brief.tell(
+            context, is_empty=not (found.plans or found.decisions or found.foreign)
+        )
+    text = brief_text.render(found, make_nonce(ask), size)
     print(json_line({**_as_dict(found), "text": text}) if context.json else text)
     for each in context.waiting:
         if each.is_news and not (each.refused or context.json):
@@ -51,7 +52,7 @@ def _gather(context: Context, ask: Ask, session: sessions.Session | None, most: 
     root = context.place.root
     found = facts.gather(ask, name, client, "asked", most=most, root=root, now=clock.now_us())
     if session is None:
-        found.upto, found.branch = no_session.upto(ask), Checkout(root).branch()
+        found.upto, found.branch = sessionless_brief.upto(ask), Checkout(root).branch()
     _add_file(context, ask, found, most)
     return found
 
@@ -60,7 +61,7 @@ def _add_file(context: Context, ask: Ask, found: Facts, most: int) -> None:
     """What the plan's file says, where nobody has taken it over."""
     file = context.config.orchestration_file
     if os.path.lexists(os.path.join(context.place.root, file)):
-        from standfast.wake import plan_files
+        from standfast.brief import plan_files
 
         now = clock.now_us()
         where = (ask, context.journal, context.place.root, file)
@@ -123,5 +124,5 @@ def _as_dict(found: Facts) -> dict[str, object]:
             {"file": path, "launches": times, "launched_at": clock.rfc3339(at)}
             for path, times, at in found.open_outputs
         ],
-        "documents": [plans_listed.as_dict(plan) for plan in found.plans],
+        "documents": [plan_list.as_dict(plan) for plan in found.plans],
     }

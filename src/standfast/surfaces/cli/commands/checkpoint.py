@@ -5,30 +5,29 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from standfast import clock, disk
-from standfast.clients.checkout import Checkout
-from standfast.effects import lineage
-from standfast.errors import NoCheckpoint, PersonOnly, StandfastError, WrongUsage
-from standfast.files import homes, run_log
-from standfast.journal import checkpoints as recorded
-from standfast.journal import lane_steps, runs
-from standfast.journal.following import follow
-from standfast.journal.identity import home_of
-from standfast.protocol import checkpoint_fields as fields
-from standfast.protocol import checkpoint_hints as hinted
-from standfast.protocol import checkpoints as rules
-from standfast.protocol import ids
-from standfast.protocol.text import printable
-from standfast.surfaces.cli import checkpoints as shown
+from standfast import clock, disk, ids
+from standfast.app import faces
+from standfast.clients.hooks.checkout import Checkout
+from standfast.effects import ancestry
+from standfast.errors.base import NoCheckpoint, PersonOnly, StandfastError, WrongUsage
+from standfast.journal.id_file import home_of
+from standfast.protocols.checkpoints.records import checkpoint_records as recorded
+from standfast.protocols.checkpoints.rules import checkpoint as rules
+from standfast.protocols.checkpoints.rules import checkpoint_fields as fields
+from standfast.protocols.checkpoints.rules import checkpoint_hints as hinted
+from standfast.protocols.resumption.records.followers import follow
+from standfast.runs.records import lane_records, run_log, run_records
+from standfast.surfaces.cli import checkpoint_table as shown
 from standfast.surfaces.cli import troubles
 from standfast.surfaces.cli.screen import json_line
+from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.journal.checkpoints import Kept
-    from standfast.protocol.checkpoints import Record
-    from standfast.surfaces.cli.context import Context
+    from standfast.protocols.checkpoints.records.checkpoint_records import Kept
+    from standfast.protocols.checkpoints.rules.checkpoint import Record
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
 _CARRIED = ("base_branch", "worktree_path", "log_path", "branch", "base_sha")
@@ -74,14 +73,14 @@ def _write(context: Context, arguments: argparse.Namespace) -> int:
     _refuse_its_agent(context, key)
     context.may_write()
     context.take_checkpoints()  # those that are there came before
-    face = homes.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
+    face = faces.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
     author = context.author
     with context.journal.writing() as tx:
         record = _complete(context, given, key, face.root)
         fields.check(record)
         number = recorded.upsert(tx, record, author)
         follow(tx, author)
-        homes.claim(tx, context.journal, face)  # if we die now, the next command writes the file
+        faces.claim(tx, context.journal, face)  # if we die now, the next command writes the file
     if context.json:
         print(json_line({"id": number, "path": face.path, "record": record}), flush=True)
     else:
@@ -92,9 +91,11 @@ def _write(context: Context, arguments: argparse.Namespace) -> int:
 
 def _refuse_its_agent(context: Context, key: rules.Key) -> None:
     """How far a lane is that Standfast runs, Standfast says: an agent could rewrite its past."""
-    if not context.journal.exists or not lineage.is_an_agents():
+    if not context.journal.exists or not ancestry.is_an_agents():
         return
-    is_ours = runs.find(context.journal, key.run_id) or lane_steps.find(context.journal, key[:3])
+    is_ours = run_records.find(context.journal, key.run_id) or lane_records.find(
+        context.journal, key[:3]
+    )
     if is_ours is not None:
         raise PersonOnly(
             f"an agent of Standfast tells how far {'/'.join(key[:3])} is, which Standfast runs",
@@ -110,7 +111,7 @@ def _complete(context: Context, given: Record, key: rules.Key, root: str) -> Rec
         kept = {name: before.record[name] for name in _CARRIED if name in before.record}
     here: Record = {
         "worktree_path": context.place.root,
-        "log_path": os.path.join(root, os.path.dirname(homes.CHECKPOINTS_FILE),
+        "log_path": os.path.join(root, os.path.dirname(faces.CHECKPOINTS_FILE),
                                  f"{key.run_id}.jsonl"),
         "notes": "",
     }  # fmt: skip
@@ -202,7 +203,7 @@ def _log(context: Context, kept: Kept) -> run_log.Tail:
     if not isinstance(path, str) or not os.path.isabs(path):
         return run_log.Tail()
     try:
-        is_ours = lane_steps.find(context.journal, kept.key[:3]) is not None
+        is_ours = lane_records.find(context.journal, kept.key[:3]) is not None
         key = run_log.key(context.place.folder) if is_ours else None
         found = run_log.tail_beneath(_allowed(context), path, _LOGGED, key)
         return found._replace(entries=tuple(map(run_log.unproved, found.entries)))
@@ -218,11 +219,11 @@ def _allowed(context: Context) -> tuple[str, ...]:
 
 
 def _root(context: Context) -> str:
-    return homes.checkpoints_root(context.journal, context.place)
+    return faces.checkpoints_root(context.journal, context.place)
 
 
 def _face_path(context: Context) -> str:
-    relative = context.config.checkpoints_file or homes.CHECKPOINTS_FILE
+    relative = context.config.checkpoints_file or faces.CHECKPOINTS_FILE
     return os.path.join(_root(context), relative)
 
 
@@ -232,7 +233,7 @@ def _keep(context: Context, _arguments: argparse.Namespace) -> int:
     before = disk.identity(path)
     context.heal(checkpoints=True)
     is_new = disk.identity(path) != before  # a file is never rewritten, but replaced
-    file = context.config.checkpoints_file or homes.CHECKPOINTS_FILE
+    file = context.config.checkpoints_file or faces.CHECKPOINTS_FILE
     if context.json:
         print(json_line({"file": file, "kept": is_new}))
     elif context.trouble:

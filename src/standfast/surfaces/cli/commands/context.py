@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.errors import WrongUsage
-from standfast.protocol.text import one_line
+from standfast.errors.base import WrongUsage
+from standfast.text import one_line
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
 
 _CHECKS = ("validate", "validate.all", "schema", "migrate", "write")
 _CYCLE = (
@@ -70,9 +70,9 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Load what does it, and do it."""
     name = arguments.action.replace(".", "_")
     if arguments.action in _CHECKS:
-        from standfast.surfaces.cli import context_checks
+        from standfast.surfaces.cli import context_commands
 
-        return int(getattr(context_checks, name)(context, arguments))
+        return int(getattr(context_commands, name)(context, arguments))
     if arguments.action == _SHIM:
         from standfast.surfaces.cli import context_shim
 

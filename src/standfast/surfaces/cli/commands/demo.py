@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
 

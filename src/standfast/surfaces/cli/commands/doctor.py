@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from standfast import filesystems
-from standfast.errors import NothingFound, StandfastError
-from standfast.journal import database, lost, mirror, reading, retention, schema, strays
-from standfast.process import lock_holders
-from standfast.protocol.text import printable
+from standfast.errors.base import NothingFound, StandfastError
+from standfast.journal import database, mirror, questions
+from standfast.journal.fallback import lost_calls, strays
+from standfast.journal.retention import retention_limits
+from standfast.journal.tables import schema
+from standfast.processes.programs import lock_holders
 from standfast.surfaces.cli.screen import json_line
+from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
 
 _OLDEST_GIT = (2, 30)
 _MIRROR_LAG = 10_000  # events; more means that its batches fail
@@ -86,9 +89,9 @@ def _settings(context: Context) -> Iterator[Finding]:
 def _programs(context: Context) -> Iterator[Finding]:
     yield Finding("python", f"{platform.python_version()} at {sys.executable}")
     yield Finding("sqlite", f"{apsw.sqlite_lib_version()} with page checksums")
-    from standfast import process
+    from standfast.processes import programs
 
-    said = process.run([context.config.git, "--version"], timeout_s=10).stdout.decode(
+    said = programs.run([context.config.git, "--version"], timeout_s=10).stdout.decode(
         errors="replace"
     )
     numbers = said.removeprefix("git version ").split(".")[:2]
@@ -107,7 +110,7 @@ def _disk(context: Context) -> Iterator[Finding]:
 
 def _journal(context: Context) -> Iterator[Finding]:
     journal = context.journal
-    count = reading.last_seq(journal)
+    count = questions.last_seq(journal)
     yield Finding("journal", f"{count:,} events, schema {schema.VERSION}, {journal.path}")
     if not os.access(journal.path, os.W_OK):
         yield Finding("journal", "read-only here", "Notes go to the inbox until it can be written.")
@@ -120,7 +123,7 @@ def _journal(context: Context) -> Iterator[Finding]:
 def _kept(context: Context) -> Finding:
     """How much there is, and of which limits; whatever is over them goes by itself."""
     days, mb = context.limits
-    used = f"{retention.size(context.journal) / 1e6:,.1f} MB of {mb or 'any number of'}"
+    used = f"{retention_limits.size(context.journal) / 1e6:,.1f} MB of {mb or 'any number of'}"
     ((first,),) = context.journal.query("SELECT ifnull(min(seq), 1) FROM events")
     dropped = f", events 1 to {first - 1:,} dropped" if first > 1 else ""
     return Finding("kept", f"{used}, {f'{days} days' if days else 'for ever'}{dropped}")
@@ -138,7 +141,7 @@ def _private(context: Context) -> Iterator[Finding]:
     Drafts have the mode of the file in the work tree that they replace, or replaced: their own
     folder keeps others away from them.
     """
-    from standfast.files.drafts import DRAFTS
+    from standfast.faces.drafts import DRAFTS
 
     count = 0
     drafts = os.path.join(context.place.folder, DRAFTS)
@@ -156,7 +159,7 @@ def _is_open(path: str) -> bool:
 
 
 def _strays(context: Context) -> Iterator[Finding]:
-    marks = list(lost.marks(context.environ, context.place.folder))
+    marks = list(lost_calls.marks(context.environ, context.place.folder))
     found = strays.look(context.journal, context.config.temporaries, marks=marks)
     waiting = len(found.spooled) + len(found.posted)
     nowhere = found.gaps + len(found.marks)
@@ -164,8 +167,8 @@ def _strays(context: Context) -> Iterator[Finding]:
 
 
 def _faces(context: Context) -> Iterator[Finding]:
-    from standfast.files.drafts import KEPT
-    from standfast.files.look import refused_faces
+    from standfast.faces.drafts import KEPT
+    from standfast.faces.look import refused_faces
 
     refused = refused_faces(context.journal)
     for words in refused:

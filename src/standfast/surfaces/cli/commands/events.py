@@ -5,18 +5,17 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from standfast import clock
-from standfast.errors import NothingFound, WrongUsage
-from standfast.journal import reading
-from standfast.protocol import ids
+from standfast import clock, ids
+from standfast.errors.base import NothingFound, WrongUsage
+from standfast.journal import questions
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from standfast.journal.reading import Event, Filter
-    from standfast.surfaces.cli.context import Context
+    from standfast.journal.questions import Event, Filter
+    from standfast.surfaces.cli.command_context import Context
 
 _LOOK_EVERY_S = 0.2
 
@@ -40,7 +39,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     try:
         _tell_dropped(context, arguments)
         last = _print(context, _chosen(context, wanted, arguments.last))
-        seen = max(last, reading.last_seq(context.journal))
+        seen = max(last, questions.last_seq(context.journal))
     except NothingFound:
         if not arguments.follow:
             raise
@@ -67,7 +66,7 @@ def _filter(arguments: argparse.Namespace) -> Filter:
         value = getattr(arguments, name)
         if value is not None:
             ids.name(value, what=f"--{name}")
-    return reading.Filter(
+    return questions.Filter(
         after=min(arguments.after, 2**62),
         kind=arguments.kind,
         run=arguments.run,
@@ -79,17 +78,17 @@ def _filter(arguments: argparse.Namespace) -> Filter:
 
 def _chosen(context: Context, wanted: Filter, last: int) -> Iterable[Event]:
     if last == 0:
-        return reading.events(context.journal, wanted)
-    return reading.last_events(context.journal, wanted, min(last, 2**62))
+        return questions.events(context.journal, wanted)
+    return questions.last_events(context.journal, wanted, min(last, 2**62))
 
 
 def _follow(context: Context, wanted: Filter, seen: int) -> int:
     try:
-        newest = reading.last_seq(context.journal)
+        newest = questions.last_seq(context.journal)
     except NothingFound:
         return seen
     if newest > seen:
-        _print(context, reading.events(context.journal, wanted._replace(after=seen)))
+        _print(context, questions.events(context.journal, wanted._replace(after=seen)))
     return newest
 
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from standfast import ids
+from standfast.brief import sessions
 from standfast.effects import orphans
-from standfast.journal import runs
+from standfast.errors.lanes import RunBusy
 from standfast.journal.author import Author
-from standfast.lane_errors import RunBusy
-from standfast.protocol import ids
-from standfast.run import taking
-from standfast.run.working import is_taken
-from standfast.surfaces.cli import run_resuming
+from standfast.runs import run_locks
+from standfast.runs.lanes.lane_context import is_taken
+from standfast.runs.records import run_records
+from standfast.surfaces.cli import unfinished_runs
 from standfast.surfaces.cli.screen import json_line
-from standfast.wake import sessions
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.journal.runs import Run
-    from standfast.surfaces.cli.context import Context
+    from standfast.runs.records.run_records import Run
+    from standfast.surfaces.cli.command_context import Context
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Leave a tombstone that no hook and no file undoes."""
     context.may_write()
-    found = run_resuming.known(context, arguments.session)
+    found = unfinished_runs.known(context, arguments.session)
     if found is not None:
         return _forget_run(context, found)
     meant = sessions.find(context.journal.query, ids.session_id(arguments.session))
@@ -52,19 +52,19 @@ def _tell(context: Context, name: str, what: str, stays: str, *, was: bool) -> i
 def _forget_run(context: Context, run: Run) -> int:
     """Its branches, worktrees and records stay as they are; one that goes on is not forgotten."""
     run_id = run.run_id
-    with taking.taken(context.journal, taking.RUNS, run_id):
+    with run_locks.taken(context.journal, run_locks.RUNS, run_id):
         for name in run.names:
             if is_taken(context.journal, (run_id, *name)):
                 raise RunBusy(f"lane {'/'.join(name)} of {run_id} is being worked on")
-        left = taking.commands(context.journal, run_id)
+        left = run_locks.commands(context.journal, run_id)
         if any(each.state != orphans.IN_DOUBT for each in left):
             raise RunBusy(f"a command of {run_id} still runs, which nobody would hear of any more")
         with context.journal.writing() as tx:
-            word = runs.word(context.journal, run_id)
-            was = word.state == runs.FORGOTTEN
+            word = run_records.word(context.journal, run_id)
+            was = word.state == run_records.FORGOTTEN
             if not was:
-                facts = runs.as_it_stood(context.journal, run, word)
+                facts = run_records.as_it_stood(context.journal, run, word)
                 facts["before"] = word.state
-                runs.tell(tx, run_id, runs.FORGOTTEN, Author(context.who), **facts)
+                run_records.tell(tx, run_id, run_records.FORGOTTEN, Author(context.who), **facts)
     stays = "Its branches, worktrees and records stay."
     return _tell(context, run_id, f"run {run_id}", stays, was=was)

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from standfast.errors import NothingFound, WrongUsage
-from standfast.journal import resumption
-from standfast.protocol.quality_gates import missing, read_scores
-from standfast.protocol.text import one_line, printable
-from standfast.surfaces.cli import gate_shown as shown
-from standfast.surfaces.cli import resumption_flags as flags
-from standfast.surfaces.cli import resumption_said, troubles
-from standfast.surfaces.cli import resumption_writing as writing
-from standfast.surfaces.cli.acknowledging import acknowledge
+from standfast.errors.base import NothingFound, WrongUsage
+from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.rules.quality_gates import missing, read_scores
+from standfast.surfaces.cli import gate_picture as shown
+from standfast.surfaces.cli import section_write as writing
+from standfast.surfaces.cli import trigger_arguments, troubles
+from standfast.surfaces.cli import trigger_flags as flags
+from standfast.surfaces.cli.acknowledgement import acknowledge
 from standfast.surfaces.cli.screen import json_line
+from standfast.text import one_line, printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.journal.resumption_folds import Document
-    from standfast.journal.writing import Writing
-    from standfast.protocol.quality_gates import Scores
-    from standfast.protocol.resumption_triggers import Trigger
-    from standfast.surfaces.cli.context import Context
+    from standfast.journal.tables.document_folds import Document
+    from standfast.journal.transaction import Writing
+    from standfast.protocols.resumption.rules.quality_gates import Scores
+    from standfast.protocols.resumption.rules.triggers import Trigger
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
 
@@ -71,9 +71,9 @@ def _record(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _scores(context: Context, arguments: argparse.Namespace) -> Scores:
-    found: dict[str, Any] = dict(resumption_said.scores(arguments.scores))
+    found: dict[str, Any] = dict(trigger_arguments.scores(arguments.scores))
     if arguments.source is not None:
-        for name, score in resumption_said.from_file(context, arguments.source).items():
+        for name, score in trigger_arguments.from_file(context, arguments.source).items():
             if name in found:
                 raise WrongUsage(f"`{one_line(name, 60)}` is scored twice")
             found[name] = score
@@ -93,19 +93,19 @@ def _keep(
     """The document after it."""
     who = writing.author(context)
     name = writing.ensure(tx, context, file, who).name
-    pending = resumption.score(tx, name, gate, scores, who)
+    pending = fired_triggers.score(tx, name, gate, scores, who)
     lacking = missing(pending.scores)
     if lacking:
         _refuse_early(said, lacking)
-        found = resumption.find(tx.execute, name)
+        found = fired_triggers.find(tx.execute, name)
         if found is None:
             raise NothingFound(f"nothing is known of `{file}`")
         return found
 
     def make(tx: Writing, document: Document) -> Trigger:
         all_of_it = {**said, "gate": gate, "score": [f"{n}={s}" for n, s in pending.scores.items()]}
-        value = resumption_said.value_of("T3", all_of_it, document, None)
-        return resumption_said.complete(tx.execute, document, value)
+        value = trigger_arguments.value_of("T3", all_of_it, document, None)
+        return trigger_arguments.complete(tx.execute, document, value)
 
     return writing.fire(tx, context, file, make)[1]
 

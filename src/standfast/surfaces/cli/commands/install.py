@@ -5,36 +5,36 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from standfast.clients import launcher
-from standfast.clients.claude import install, proof
-from standfast.surfaces.cli import consent, setup
+from standfast.clients.claude import installation, self_test
+from standfast.clients.hooks import launcher
+from standfast.surfaces.cli import consent, hook_setup
 from standfast.surfaces.cli.consent import Consent
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.clients.claude.install import Plan
-    from standfast.clients.claude.proof import Proof
-    from standfast.surfaces.cli.context import Context
+    from standfast.clients.claude.installation import Plan
+    from standfast.clients.claude.self_test import Proof
+    from standfast.surfaces.cli.command_context import Context
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Which client, whose settings, and whether to ask."""
-    setup.configure(parser)
+    hook_setup.configure(parser)
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Look, show, ask, write, prove."""
-    file = setup.choose_file(context, arguments)
+    file = hook_setup.choose_file(context, arguments)
     launcher.refuse_throwaway()
-    plan = install.plan_install(context.environ, file)
+    plan = installation.plan_install(context.environ, file)
     may = consent.of(context, arguments)
     if not plan.changes:
         return _in_place(context, plan, may)
     if may in {Consent.SHOW, Consent.MISSING}:
         lines = _lines(context, plan, None)
-        return setup.show_only(context, plan, may, lines, version=_number(plan))
+        return hook_setup.show_only(context, plan, may, lines, version=_number(plan))
     return _write(context, plan, may)
 
 
@@ -53,7 +53,7 @@ def _write(context: Context, plan: Plan, may: Consent) -> int:
 
 def _write_and_prove(context: Context, plan: Plan, may: Consent) -> int:
     launcher.put(context.environ)
-    tried = proof.call_all(plan.hooks, context.environ)
+    tried = self_test.call_all(plan.hooks, context.environ)
     if not context.json:
         print("\n".join(_lines(context, plan, tried)))
     if tried.silent:
@@ -61,10 +61,10 @@ def _write_and_prove(context: Context, plan: Plan, may: Consent) -> int:
     if may is Consent.ASK and not consent.ask("Write it?"):
         print("Nothing was written.")
         return 1
-    change = install.write_install(context.environ, plan)
-    proved = proof.call_all(install.hooks_in(plan.file), context.environ)
+    change = installation.write_install(context.environ, plan)
+    proved = self_test.call_all(installation.hooks_in(plan.file), context.environ)
     if proved.silent:
-        back = install.take_back(plan, change)
+        back = installation.take_back(plan, change)
         return _failed(context, plan, proved, back=back)
     return _done(context, plan, proved, "Done.")
 
@@ -73,10 +73,10 @@ def _in_place(context: Context, plan: Plan, may: Consent) -> int:
     """Nothing to write: only see that what is there answers."""
     if may in {Consent.GIVEN, Consent.ASK}:
         launcher.put(context.environ)
-        install.sweep(plan.file)
-    proved = proof.call_all(plan.hooks, context.environ)
+        installation.sweep(plan.file)
+    proved = self_test.call_all(plan.hooks, context.environ)
     if not context.json:
-        print("\n".join([setup.header(context, plan, _client(plan)), *_warnings(plan)]))
+        print("\n".join([hook_setup.header(context, plan, _client(plan)), *_warnings(plan)]))
     if proved.silent:
         return _failed(context, plan, proved)
     return _done(context, plan, proved, "Everything is in place.")
@@ -108,7 +108,7 @@ def _failed(context: Context, plan: Plan, tried: Proof, *, back: bool = True) ->
 
 
 def _facts(plan: Plan, tried: Proof, **more: object) -> dict[str, object]:
-    return setup.facts(
+    return hook_setup.facts(
         plan,
         version=_number(plan),
         answered=list(tried.answered),
@@ -121,9 +121,9 @@ def _facts(plan: Plan, tried: Proof, **more: object) -> dict[str, object]:
 
 def _lines(context: Context, plan: Plan, tried: Proof | None) -> list[str]:
     measured = f"     measured here: {tried.median_ms:.0f} ms a call" if tried else ""
-    lines = [setup.header(context, plan, _client(plan))]
+    lines = [hook_setup.header(context, plan, _client(plan))]
     lines += [f"  {line}" for line in _hook_lines(plan, measured)]
-    lines += setup.stays(plan)
+    lines += hook_setup.stays(plan)
     lines += _warnings(plan)
     lines.append("Kept in each repository's .git/standfast. Off here: standfast off")
     return lines

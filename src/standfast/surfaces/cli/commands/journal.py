@@ -7,18 +7,20 @@ import sys
 from typing import TYPE_CHECKING
 
 from standfast import disk
-from standfast.errors import DiskFailed, NothingFound, WrongUsage
-from standfast.journal import identity, mirror, place, reading, retention, telling, verify
-from standfast.protocol.text import printable
-from standfast.run.leftovers import Leftovers
+from standfast.errors.base import DiskFailed, NothingFound, WrongUsage
+from standfast.journal import id_file, mirror, place, questions, verification
+from standfast.journal.repair import repair_report
+from standfast.journal.retention import retention_limits
+from standfast.runs.leftovers import Leftovers
 from standfast.surfaces.cli import grounds
 from standfast.surfaces.cli.screen import json_line
+from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.journal.repair import Repaired
-    from standfast.surfaces.cli.context import Context
+    from standfast.journal.repair.journal_repair import Repaired
+    from standfast.surfaces.cli.command_context import Context
 
 _SHOWN = 20
 _NONE = "none lost"
@@ -52,7 +54,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     if arguments.action == "trim":
         return _trim(context)
     if arguments.action == "kept":
-        from standfast.surfaces.cli.kept import kept
+        from standfast.surfaces.cli.kept_files import kept
 
         return kept(context, arguments.digest)
     if arguments.action == "verify":
@@ -62,7 +64,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 def _repair(context: Context) -> int:
     """Rebuild, then take in what strays and protocol files still know; say what is lost."""
-    from standfast.journal.repair import repair
+    from standfast.journal.repair.journal_repair import repair
 
     lost = grounds.absent(context)
     place.refuse_foreign(context.place)
@@ -73,9 +75,9 @@ def _repair(context: Context) -> int:
     if done.quarantine is None:
         _tell_unchanged(context, done, lost)
         return 0
-    before = {decision.id for decision in reading.decisions(context.journal)}
+    before = {decision.id for decision in questions.decisions(context.journal)}
     context.heal()
-    after = reading.decisions(context.journal)
+    after = questions.decisions(context.journal)
     adopted = [decision.id for decision in after if decision.id not in before]
     if context.json:
         print(json_line({**done.as_dict(), "adopted": adopted}))
@@ -133,9 +135,9 @@ def _tell(context: Context, done: Repaired, adopted: list[str]) -> None:
     print(f"Repaired: {done.events:,} events kept, {words}.")
     damaged = [words for words in done.damaged if words not in done.forked]
     rows = [("damaged", words) for words in damaged[:_SHOWN]]
-    rows += [("lost", telling.span(first, last)) for first, last in done.missing[:_SHOWN]]
+    rows += [("lost", repair_report.span(first, last)) for first, last in done.missing[:_SHOWN]]
     rows += [("lost", words) for words in done.outcome.id_words] if done.outcome else []
-    rows += [("unsure", telling.MORE)] if done.is_unsure else []
+    rows += [("unsure", repair_report.MORE)] if done.is_unsure else []
     rows += [("forked", words) for words in done.forked[:_SHOWN]]
     if adopted:
         rows.append(("adopted", f"{', '.join(adopted[:_SHOWN])} from files and strays"))
@@ -151,13 +153,13 @@ def _lost(count: int, *, is_unsure: bool) -> str:
 
 
 def _verify(context: Context, lost: tuple[str, ...]) -> int:
-    report = verify.verify(context.journal)
-    gone = identity.absent(context.place.folder, lost)
+    report = verification.verify(context.journal)
+    gone = id_file.absent(context.place.folder, lost)
     report.problems += [gone.problem] if lost and gone.problem not in report.problems else []
     left = grounds.leftovers(context) if lost else Leftovers()
     if context.json:
         orphans = {"orphans": left._asdict()} if lost else {}
-        print(json_line({**verify.as_dict(report), **orphans}))
+        print(json_line({**verification.as_dict(report), **orphans}))
     else:
         words = "kept every promise" if not report.problems else f"{len(report.problems)} problems"
         style = "bad" if report.problems else "good"
@@ -168,11 +170,11 @@ def _verify(context: Context, lost: tuple[str, ...]) -> int:
         if report.dropped:
             print(_dropped(report.dropped))
         if report.missing or report.is_unsure:
-            spans = ", ".join(telling.span(*found) for found in report.missing[:_SHOWN])
-            more = f"; {telling.MORE}" if report.is_unsure else ""
+            spans = ", ".join(repair_report.span(*found) for found in report.missing[:_SHOWN])
+            more = f"; {repair_report.MORE}" if report.is_unsure else ""
             print(f"Lost before the last repair: {spans or 'none that is known'}{more}.")
         if report.forked:
-            spans = ", ".join(telling.span(*found) for found in report.forked[:_SHOWN])
+            spans = ", ".join(repair_report.span(*found) for found in report.forked[:_SHOWN])
             print(f"Otherwise in a mirror, which is in the quarantine: {spans}.")
         if report.problems:
             rows = [("problem", problem) for problem in report.problems[:_SHOWN]]
@@ -189,7 +191,7 @@ def _dropped(through: int) -> str:
 def _trim(context: Context) -> int:
     """Drop everything that is over the limits, however much it is."""
     context.may_write()
-    done = retention.trim(context.journal, context.limits)
+    done = retention_limits.trim(context.journal, context.limits)
     if context.json:
         facts = {"dropped": done.events, "dropped_through": done.through, "bytes": done.size}
         print(json_line({**facts, "done": done.is_done}))
@@ -207,7 +209,7 @@ def _trim(context: Context) -> int:
 def _export(context: Context, output: str | None) -> int:
     """Every event that is kept as a line of JSON, as the mirror has them."""
     ((first, last),) = context.journal.query("SELECT ifnull(min(seq), 1), max(seq) FROM events")
-    lines = map(mirror.line_of, reading.events(context.journal, reading.Filter()))
+    lines = map(mirror.line_of, questions.events(context.journal, questions.Filter()))
     if output is None:
         for line in lines:
             sys.stdout.buffer.write(line)

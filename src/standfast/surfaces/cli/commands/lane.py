@@ -6,27 +6,28 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from standfast.errors import NoCheckpoint, NotARepository, WrongUsage
-from standfast.files import homes
-from standfast.journal import checkpoints as recorded
-from standfast.journal import lane_steps, rollbacks, runs
-from standfast.protocol import checkpoint_hints as hinted
-from standfast.protocol import checkpoints as rules
-from standfast.protocol import ids, lanes
-from standfast.protocol.text import printable
-from standfast.surfaces.cli import checkpoints as shown
-from standfast.surfaces.cli import grounds, lane_runs, troubles, trusting
+from standfast import ids
+from standfast.app import faces
+from standfast.errors.base import NoCheckpoint, NotARepository, WrongUsage
+from standfast.protocols.checkpoints.records import checkpoint_records as recorded
+from standfast.protocols.checkpoints.rules import checkpoint as rules
+from standfast.protocols.checkpoints.rules import checkpoint_hints as hinted
+from standfast.runs.records import lane_records, rollback_records, run_records
+from standfast.runs.rules import lane_view
+from standfast.surfaces.cli import checkpoint_table as shown
+from standfast.surfaces.cli import grounds, lane_runs, troubles, trust_question
 from standfast.surfaces.cli.screen import json_line, speak
+from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.journal.checkpoints import Kept
-    from standfast.journal.runs import Run
-    from standfast.protocol.lane_spec import Spec
-    from standfast.protocol.lanes import Lane
-    from standfast.run.rollback import Done
-    from standfast.surfaces.cli.context import Context
+    from standfast.plans.lane_spec import Spec
+    from standfast.protocols.checkpoints.records.checkpoint_records import Kept
+    from standfast.runs.lanes.lane_rollback import Done
+    from standfast.runs.records.run_records import Run
+    from standfast.runs.rules.lane_view import Lane
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
 _FLAGS = {"--resume": "resume", "--rollback": "rollback"}
@@ -47,7 +48,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--phase", required=True, help="the phase, such as P1")
     parser.add_argument("--lane", default=ids.NO_LANE, help="the lane; `-` for a whole phase")
     parser.add_argument("--to", choices=rules.STAGES, help="for `rollback`: the stage to go to")
-    trusting.configure(parser)
+    trust_question.configure(parser)
     parser.add_argument("--base-rewritten", action="store_true",
                         help="for `resume`: a person rewrote the base branch, and it is well so"
                         )  # fmt: skip
@@ -72,7 +73,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         raise NotARepository("lanes are branches: this is no git repository")
     grounds.stand(context)
     context.heal(writes=True)  # what others wrote into the file counts
-    whole = runs.find(context.journal, names[0]) if lane == ids.NO_LANE else None
+    whole = run_records.find(context.journal, names[0]) if lane == ids.NO_LANE else None
     if whole is not None and any(name == phase for name, *_ in whole.phases):
         status = _of_phase(context, whole, names, arguments)
     else:
@@ -93,8 +94,8 @@ def _of_phase(
     context: Context, whole: Run, names: tuple[str, str, str], arguments: argparse.Namespace
 ) -> int:
     """A phase of a plan goes on, or back, with all its lanes."""
+    from standfast.surfaces.cli import run_calls as going
     from standfast.surfaces.cli import run_rollback
-    from standfast.surfaces.cli import runs as going
 
     phase = names[1]
     if arguments.action != "rollback":
@@ -126,7 +127,7 @@ def _take_on(
 
 def _resume(context: Context, names: tuple[str, str, str], arguments: argparse.Namespace) -> int:
     """Say where it is, then go on; a lane that others work on is told of, and left alone."""
-    spec = lane_steps.find(context.journal, names)
+    spec = lane_records.find(context.journal, names)
     if spec is None:
         return _explain(context, names)
     if arguments.base_rewritten:
@@ -141,13 +142,13 @@ def _resume(context: Context, names: tuple[str, str, str], arguments: argparse.N
 
 def _explain(context: Context, names: tuple[str, str, str]) -> int:
     """Where it is, what is there and what is gone, and what to do; nothing is changed."""
-    from standfast.run import lanes as looking
+    from standfast.runs.lanes import lane_look as looking
 
     kept = _records(context, names)
     records = [each.record for each in kept]
     lane = looking.look(_root(context), names, records)
-    start, done = lanes.starts_from(records), lanes.done(records)
-    found = lanes.findings(lane, records)
+    start, done = lane_view.starts_from(records), lane_view.done(records)
+    found = lane_view.findings(lane, records)
     if _is_cut_short(context, names):
         found.insert(0, "A rollback of this lane was cut short: call it again, it goes on.")
     prompt = _prompt(context, kept[-1])
@@ -166,7 +167,7 @@ def _explain(context: Context, names: tuple[str, str, str]) -> int:
 
 
 def _is_cut_short(context: Context, names: tuple[str, str, str]) -> bool:
-    last = rollbacks.last(context.journal, *names)
+    last = rollback_records.last(context.journal, *names)
     return last is not None and not last.is_done
 
 
@@ -177,20 +178,26 @@ def _print_backups(refs: tuple[str, ...]) -> None:
 
 def _rollback(context: Context, names: tuple[str, str, str], arguments: argparse.Namespace) -> int:
     """Keep everything, go back, and tell where everything is."""
-    from standfast.run import rollback
+    from standfast.runs.lanes import lane_rollback
 
     last = _records(context, names)[-1]
     grounds.refuse_elsewhere(context, names[0], [names[1:]])
     context.may_write()
-    trusting.see_to_command(context, "/".join(("lane", *names)), arguments.trust)
+    trust_question.see_to_command(context, "/".join(("lane", *names)), arguments.trust)
     author = context.author
-    log = lanes.text(last.record, "log_path")
+    log = lane_view.text(last.record, "log_path")
     spare = {_face_path(context), *([log] if log else [])}
-    asked = rollback.Asked(*names, to=arguments.to)
-    done = rollback.roll_back(context.journal, _root(context), asked, author, spare,
-                              context.config.worktree_roots,
-                              lambda found: trusting.see_to_records(context, found, arguments.trust)
-                              )  # fmt: skip
+    asked = lane_rollback.Asked(*names, to=arguments.to)
+
+    done = lane_rollback.roll_back(
+        context.journal,
+        _root(context),
+        asked,
+        author,
+        spare,
+        context.config.worktree_roots,
+        lambda found: trust_question.see_to_records(context, found, arguments.trust),
+    )
     now = _records(context, names)[-1]
     context.heal(checkpoints=True)
     if context.json:
@@ -244,11 +251,11 @@ def _prompt(context: Context, kept: Kept) -> str:
 
 
 def _root(context: Context) -> str:
-    return homes.checkpoints_root(context.journal, context.place)
+    return faces.checkpoints_root(context.journal, context.place)
 
 
 def _face_path(context: Context) -> str:
-    relative = context.config.checkpoints_file or homes.CHECKPOINTS_FILE
+    relative = context.config.checkpoints_file or faces.CHECKPOINTS_FILE
     return os.path.join(_root(context), relative)
 
 

@@ -7,18 +7,17 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from standfast import clock, disk
-from standfast.errors import Conflict, WrongUsage
-from standfast.files import live_state
-from standfast.protocol import ids
-from standfast.protocol import live_state as rules
-from standfast.protocol.text import printable
+from standfast import clock, disk, ids
+from standfast.errors.base import Conflict, WrongUsage
+from standfast.protocols.outputs.files import live_session
+from standfast.protocols.outputs.rules import live_state as rules
 from standfast.surfaces.cli.screen import json_line
+from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
 
 _PROJECTS = ".cwf/projects"
 _TEXT = 'live:\n  session_id: "{session}"\n  dir: "{dir}"\n'
@@ -36,7 +35,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         return _begin(context, arguments.title)
     if arguments.title is not None:
         raise WrongUsage("`resolve` takes no title")
-    found = live_state.resolve(context.place.root, context.environ)
+    found = live_session.resolve(context.place.root, context.environ)
     for warning in found.warnings:
         print(printable(f"warning: {warning}"), file=sys.stderr)
     if context.json:
@@ -50,7 +49,7 @@ def _begin(context: Context, title: str | None) -> int:
     """Make a session's directory and the root state that names it; never over another's session."""
     root = context.place.root
     name = ids.name(title or "session", what="title")
-    path = os.path.join(root, live_state.root_file(root, context.environ))
+    path = os.path.join(root, live_session.root_file(root, context.environ))
     before = _before(context, path)
     if before is not None:
         rules.begun(before, path, name, name)  # what cannot be taken is refused before all else
@@ -70,7 +69,7 @@ def _before(context: Context, path: str) -> bytes | None:
     if not os.path.lexists(path):
         return None
     if not _is_ours(path):
-        found = live_state.resolve(context.place.root, context.environ)
+        found = live_session.resolve(context.place.root, context.environ)
         if found.live.dir is not None:
             raise Conflict(
                 f"a session is live already, in {found.live.dir}",

@@ -6,23 +6,24 @@ import os
 from typing import TYPE_CHECKING
 
 from standfast import clock, disk
-from standfast.errors import WrongUsage
-from standfast.files import homes, run_log
-from standfast.journal import lane_steps
-from standfast.lane_errors import RunUnknown
-from standfast.protocol.staleness import SECOND_US, seconds
-from standfast.protocol.text import one_line, printable
-from standfast.run import taking, watching
-from standfast.run.working import is_taken
+from standfast.app import faces
+from standfast.errors.base import WrongUsage
+from standfast.errors.lanes import RunUnknown
+from standfast.protocols.resumption.rules.staleness import SECOND_US, seconds
+from standfast.runs import run_locks
+from standfast.runs.lanes import lane_watch
+from standfast.runs.lanes.lane_context import is_taken
+from standfast.runs.records import lane_records, run_log
 from standfast.surfaces.cli.screen import json_line, warn
+from standfast.text import one_line, printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping
 
-    from standfast.protocol.documents import Value
-    from standfast.protocol.lane_spec import Spec
-    from standfast.surfaces.cli.context import Context
+    from standfast.formats.document_limits import Value
+    from standfast.plans.lane_spec import Spec
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
 _SHOWN = 200
@@ -56,7 +57,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 def _meant(context: Context, said: str | None) -> list[Spec]:
     """The lanes that a name means: those of a run, or one; of several runs the last one's."""
-    every = lane_steps.every(context.journal) if context.journal.exists else []
+    every = lane_records.every(context.journal) if context.journal.exists else []
     if said is None:
         found = [spec for spec in every if spec.run_id == every[-1].run_id]
     else:
@@ -80,8 +81,8 @@ class _Log:
 
     def __init__(self, context: Context, specs: Iterable[Spec]) -> None:
         self._lanes = {(spec.phase, spec.lane) for spec in specs}
-        root = homes.checkpoints_root(context.journal, context.place)
-        folder = os.path.dirname(homes.CHECKPOINTS_FILE)
+        root = faces.checkpoints_root(context.journal, context.place)
+        folder = os.path.dirname(faces.CHECKPOINTS_FILE)
         run_id = next(iter(specs)).run_id
         self._run_id = run_id
         self._path = os.path.join(root, folder, f"{run_id}.jsonl")
@@ -141,7 +142,7 @@ def _local(stamp: object) -> str:
 def _print_last_words(context: Context, specs: list[Spec]) -> None:
     if len(specs) != 1 or context.json:
         return
-    words = watching.last_words(context.journal, specs[0])
+    words = lane_watch.last_words(context.journal, specs[0])
     if words:
         shown = printable(words, keep_newlines=True)  # it may speak to the terminal
         quoted = "\n".join(f"| {line}" for line in shown.split("\n"))  # none passes for ours
@@ -150,7 +151,7 @@ def _print_last_words(context: Context, specs: list[Spec]) -> None:
 
 def _goes_on(context: Context, specs: list[Spec], log: _Log) -> bool:
     """Whether more may come: somebody takes the run on, or has just stopped doing so."""
-    goes_on = taking.is_taken(context.journal, taking.RUNS, specs[0].run_id) or any(
+    goes_on = run_locks.is_taken(context.journal, run_locks.RUNS, specs[0].run_id) or any(
         is_taken(context.journal, spec.names) for spec in specs
     )
     _print(context, log.entries())

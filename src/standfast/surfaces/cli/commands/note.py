@@ -5,19 +5,20 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from standfast.effects import lineage
-from standfast.errors import JournalUnwritable, WrongUsage
-from standfast.journal import decisions, inbox
+from standfast import ids
+from standfast.effects import ancestry
+from standfast.errors.base import JournalUnwritable, WrongUsage
 from standfast.journal.author import Author
-from standfast.journal.following import follow, number_in_document
-from standfast.protocol import ids
+from standfast.journal.fallback import inbox
+from standfast.journal.tables import decision_records
+from standfast.protocols.resumption.records.followers import follow, number_in_document
 from standfast.surfaces.cli import persons, troubles
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
 
 _STDIN_LIMIT = 64 * 1024
 
@@ -36,19 +37,19 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Record it; inside a sandbox that keeps the journal read-only, leave it in the inbox."""
     if arguments.confirm is not None:
         return _confirm(context, arguments)
-    text = decisions.clean(_words(arguments.text))
+    text = decision_records.clean(_words(arguments.text))
     author = Author(
         persons.decider(context, arguments.by),
         run=ids.run_id(arguments.run) if arguments.run is not None else None,
         session=context.config.session,
         subdir=context.place.subdir,
     )
-    is_apart = lineage.is_an_agents()
+    is_apart = ancestry.is_an_agents()
     try:
         context.may_write()
         context.take()
         with context.journal.writing() as tx:
-            decision = decisions.note(tx, text, author, is_apart=is_apart)
+            decision = decision_records.note(tx, text, author, is_apart=is_apart)
             follow(tx, author, context.document(tx.execute))
             there = number_in_document(tx.execute, decision)
     except JournalUnwritable:
@@ -56,7 +57,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
             context.place.folder,
             context.config.temporaries,
             "decision.noted",
-            {"text": text, **({decisions.APART: True} if is_apart else {})},
+            {"text": text, **({decision_records.APART: True} if is_apart else {})},
             author,
         )
         _say(
@@ -84,7 +85,7 @@ def _confirm(context: Context, arguments: argparse.Namespace) -> int:
     author = Author(context.who, subdir=context.place.subdir)
     context.may_write()
     with context.journal.writing() as tx:
-        decisions.confirm(tx, arguments.confirm, author)
+        decision_records.confirm(tx, arguments.confirm, author)
         follow(tx, author, context.document(tx.execute))
     facts = {"id": arguments.confirm, "confirmed": True, "by": author.actor}
     _say(context, facts, f"Confirmed {arguments.confirm}: it binds from now on.")
@@ -101,7 +102,7 @@ def _words(given: list[str]) -> str:
     data = sys.stdin.buffer.read(_STDIN_LIMIT + 1)
     if len(data) > _STDIN_LIMIT:
         raise WrongUsage(f"a decision from stdin may hold {_STDIN_LIMIT:,} bytes")
-    from standfast.protocol.documents import decode
+    from standfast.formats.document_limits import decode
 
     return decode(data, name="stdin")
 

@@ -7,14 +7,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from standfast import disk
-from standfast.errors import StandfastError
+from standfast.errors.base import StandfastError
 from standfast.journal.place import OFF
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
 
 
 def configure(_parser: argparse.ArgumentParser) -> None:

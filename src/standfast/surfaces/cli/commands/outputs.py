@@ -5,22 +5,22 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from standfast.errors import JournalUnwritable, WrongUsage
-from standfast.files import outputs as files
-from standfast.journal import outputs as recorded
-from standfast.protocol import outputs
-from standfast.run import launching
-from standfast.run import stage as stages
+from standfast.errors.base import JournalUnwritable, WrongUsage
+from standfast.protocols.outputs.files import stage_outputs as files
+from standfast.protocols.outputs.records import launch_records as recorded
+from standfast.protocols.outputs.rules import whole_output
+from standfast.runs.stages import launches
+from standfast.runs.stages import stage_loop as stages
 from standfast.surfaces.cli import persons
-from standfast.surfaces.cli import stages as shown
+from standfast.surfaces.cli import stage_arguments as shown
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.files.outputs import Wanted
-    from standfast.protocol.gates import Output
-    from standfast.surfaces.cli.context import Context
+    from standfast.protocols.outputs.files.stage_outputs import Wanted
+    from standfast.protocols.outputs.rules.persistence_gate import Output
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
 _TASK_LIMIT = 1024 * 1024
@@ -88,7 +88,7 @@ def _prompt(context: Context, arguments: argparse.Namespace) -> int:
     roles = _roles(wanted, arguments.roles)
     task = _task(context, arguments.task)
     files.refuse_unwritable(wanted.folder)
-    made = {role: outputs.prompt(task, wanted.path(role)) for role in roles}
+    made = {role: whole_output.prompt(task, wanted.path(role)) for role in roles}
     if context.json:
         print(json_line({wanted.stage.output(role): text for role, text in made.items()}))
     else:
@@ -118,7 +118,7 @@ def _launched(context: Context, arguments: argparse.Namespace) -> int:
     _refuse_unknown(wanted, _every(context, wanted), roles)
     context.may_write()
     files.refuse_unwritable(wanted.folder)
-    counted = launching.count(context.journal, wanted, roles, shown.author(context))
+    counted = launches.count(context.journal, wanted, roles, shown.author(context))
     if context.json:
         told = {each.role: {"launches": each.launches, "left": each.left} for each in counted}
         print(json_line(told))

@@ -8,27 +8,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast import clock, xdg
-from standfast.errors import WrongUsage
-from standfast.git import Git
-from standfast.protocol import plan_lanes, plan_waves, plan_writing
-from standfast.protocol.lane_spec import PR
-from standfast.protocol.plan_commands import commands
-from standfast.protocol.plan_findings import errors
-from standfast.protocol.runners import KNOWN, takes_script
-from standfast.protocol.text import printable
-from standfast.run import plan_file, runners, trust, vouching
-from standfast.run.requesting import REMOTE
-from standfast.surfaces.cli import consent, persons, plan_shown, trusting
+from standfast.errors.base import WrongUsage
+from standfast.git.command import Git
+from standfast.plans import plan_file, plan_lanes, plan_writer, trust
+from standfast.plans.checks import lane_waves
+from standfast.plans.findings import errors
+from standfast.plans.lane_spec import PR
+from standfast.plans.plan_commands import commands
+from standfast.runners.registry import KNOWN, takes_script
+from standfast.runs import runner_choice, vouched_lanes
+from standfast.runs.lanes.pull_request import REMOTE
+from standfast.surfaces.cli import consent, persons, plan_picture, trust_question
 from standfast.surfaces.cli.screen import json_line
+from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.errors import StandfastError
-    from standfast.protocol.plan import Plan
-    from standfast.protocol.plan_commands import Command
-    from standfast.run.plan_file import Loaded
-    from standfast.surfaces.cli.context import Context
+    from standfast.errors.base import StandfastError
+    from standfast.plans.model import Plan
+    from standfast.plans.plan_commands import Command
+    from standfast.plans.plan_file import Loaded
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
 
@@ -69,7 +70,7 @@ def _check(context: Context, _arguments: argparse.Namespace, loaded: Loaded) -> 
     _tell(context, loaded)
     if loaded.plan is not None:
         word = context.screen.paint("good", "good")
-        print(printable(f"{loaded.file}: ") + f"{word}, {plan_shown.counted(loaded.plan)}")
+        print(printable(f"{loaded.file}: ") + f"{word}, {plan_picture.counted(loaded.plan)}")
     for each in refused:
         why = f"{each.where}: {each.problem}" if each.where else each.problem
         words = f"`run` would begin nothing here: {why}. {each.remedy}"
@@ -97,13 +98,13 @@ def _show(context: Context, arguments: argparse.Namespace, loaded: Loaded) -> in
     if loaded.plan is None:
         return _check(context, arguments, loaded)
     if context.json:
-        waves = [each._asdict() for each in plan_waves.waves(loaded.plan)]
+        waves = [each._asdict() for each in lane_waves.waves(loaded.plan)]
         print(json_line({"file": loaded.file, "kind": loaded.plan.kind,
-                         "plan": plan_writing.native(loaded.plan), "waves": waves}))  # fmt: skip
+                         "plan": plan_writer.native(loaded.plan), "waves": waves}))  # fmt: skip
     elif arguments.mermaid:
-        print(plan_shown.mermaid(loaded.plan))
+        print(plan_picture.mermaid(loaded.plan))
     else:
-        print(plan_shown.tree(loaded.plan, context.screen))
+        print(plan_picture.tree(loaded.plan, context.screen))
     return 0
 
 
@@ -122,7 +123,7 @@ def _trust(context: Context, arguments: argparse.Namespace, loaded: Loaded) -> i
     agreed = not is_new or _agrees(context, arguments, loaded)
     if agreed and is_new:
         by, at = persons.who(context, None), clock.rfc3339(clock.now_us())
-        vouching.trust_addresses(trusting.where(context), strange, by)
+        vouched_lanes.trust_addresses(trust_question.where(context), strange, by)
         if found:
             trust.trust(home, repository, loaded, at=at, by=by)
     if context.json:
@@ -141,14 +142,14 @@ def _strange(context: Context, plan: Plan) -> tuple[str, ...]:
     if PR not in merges or plan.pr or not context.place.in_git:
         return ()
     git = Git(directory=Path(context.place.main_root))
-    return vouching.strangers(trusting.where(context), git.push_addresses(REMOTE))
+    return vouched_lanes.strangers(trust_question.where(context), git.push_addresses(REMOTE))
 
 
 def _shells(context: Context, plan: Plan) -> set[str]:
     """The runners, by the names that the plan has for them, which take prompts for commands."""
     default = plan.runner or context.config.runner
     names = {default, *plan_lanes.runners_used(plan, default)}
-    found = {each for each in names if takes_script(runners.resolve(each, context.config))}
+    found = {each for each in names if takes_script(runner_choice.resolve(each, context.config))}
     return found | ({""} if default in found else set())
 
 

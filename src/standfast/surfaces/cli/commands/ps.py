@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from standfast import clock
 from standfast.effects import orphans
-from standfast.redact import redact
-from standfast.surfaces.cli import doubts
+from standfast.redaction.redactor import redact
+from standfast.surfaces.cli import doubt_list
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     import argparse
 
     from standfast.effects.orphans import Left
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
 
 
 def configure(_parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def run(context: Context, _arguments: argparse.Namespace) -> int:
         context.screen.table(rows, ("strong", "bad")) or "Nothing is running and nothing in doubt."
     )
     if any(each.state == orphans.IN_DOUBT for each in found):
-        print(f"In doubt: {doubts.HINT}")
+        print(f"In doubt: {doubt_list.HINT}")
     return 0
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from standfast.effects import orphans
-from standfast.errors import NothingFound
-from standfast.lane_errors import StillRunning
+from standfast.errors.base import NothingFound
+from standfast.errors.lanes import StillRunning
 from standfast.surfaces.cli.commands.ps import as_dict, pids
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

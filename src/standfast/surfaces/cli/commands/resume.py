@@ -6,17 +6,17 @@ import sys
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from standfast.errors import NotARepository, WrongUsage
-from standfast.protocol import ids
-from standfast.protocol.text import one_line, printable
-from standfast.surfaces.cli import grounds, run_resuming, runs, trusting
+from standfast import ids
+from standfast.errors.base import NotARepository, WrongUsage
+from standfast.surfaces.cli import grounds, run_calls, trust_question, unfinished_runs
 from standfast.surfaces.cli.lane_runs import seconds
 from standfast.surfaces.cli.screen import json_line, speak
+from standfast.text import one_line, printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
 _NOTHING = "Nothing was left in the middle."
@@ -28,10 +28,10 @@ def configure(parser: Parser) -> None:
     parser.add_argument("lane", nargs="?", help="a lane that failed, to be tried once more")
     parser.add_argument("--wait-limit", type=seconds, metavar="2h",
                         help="how long to wait for a usage limit to end")  # fmt: skip
-    trusting.configure(parser)
+    trust_question.configure(parser)
     parser.add_argument("--cost-limit", type=_dollars, metavar="USD",
                         help="what the run may cost in all, for this call")  # fmt: skip
-    parser.epilog = runs.STATUSES_TOLD
+    parser.epilog = run_calls.STATUSES_TOLD
 
 
 def _dollars(said: str) -> str:
@@ -53,25 +53,31 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     context.heal(writes=True)
     named = arguments.run
     if named:
-        found = run_resuming.Unfinished([run_resuming.find(context, ids.run_id(named))], [], [])
+        found = unfinished_runs.Unfinished(
+            [unfinished_runs.find(context, ids.run_id(named))], [], []
+        )
     else:
-        found = run_resuming.unfinished(context)
+        found = unfinished_runs.unfinished(context)
     wanted = found.left
     if arguments.cost_limit is not None:
         if not named:
             raise WrongUsage("--cost-limit needs the run that it is for")
         wanted = [each._replace(cost_usd=arguments.cost_limit) for each in wanted]
     asked = {
-        each.run_id: run_resuming.lanes(each, arguments.lane) for each in wanted if arguments.lane
+        each.run_id: unfinished_runs.lanes(each, arguments.lane)
+        for each in wanted
+        if arguments.lane
     }
     if context.json:
-        told = run_resuming.as_json(context, wanted, asked)
+        told = unfinished_runs.as_json(context, wanted, asked)
         speak(json_line({**told, "busy": found.busy, "elsewhere": found.elsewhere}), sys.stdout)
     else:
         lines = [f"{name} is being worked on already, and left to that." for name in found.busy]
         lines += map(printable, found.elsewhere)
-        words = run_resuming.told(context, wanted, asked) if wanted else _NOTHING
+        words = unfinished_runs.told(context, wanted, asked) if wanted else _NOTHING
         speak("\n".join([*lines, words]), sys.stdout)
     if not wanted:
         return 0
-    return runs.take_on(context, wanted, asked, wait_s=arguments.wait_limit, given=arguments.trust)
+    return run_calls.take_on(
+        context, wanted, asked, wait_s=arguments.wait_limit, given=arguments.trust
+    )

@@ -5,20 +5,20 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from standfast.errors import NotTheOrchestrator, StandfastError, WrongUsage
-from standfast.protocol.resumption_triggers import TRIGGERS
-from standfast.protocol.text import one_line, printable
-from standfast.surfaces.cli import resumption_flags as flags
+from standfast.errors.base import NotTheOrchestrator, StandfastError, WrongUsage
+from standfast.protocols.resumption.rules.triggers import TRIGGERS
+from standfast.surfaces.cli import trigger_flags as flags
 from standfast.surfaces.cli import troubles
 from standfast.surfaces.cli.screen import json_line
+from standfast.text import one_line, printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.journal.resumption_folds import Document
-    from standfast.journal.writing import Writing
-    from standfast.protocol.resumption_triggers import Trigger
-    from standfast.surfaces.cli.context import Context
+    from standfast.journal.tables.document_folds import Document
+    from standfast.journal.transaction import Writing
+    from standfast.protocols.resumption.rules.triggers import Trigger
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
 _ADVISORY = "T7"
@@ -59,7 +59,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 def _trigger(context: Context, arguments: argparse.Namespace) -> int:
     """Fire one trigger; the advisory one is never an error where it cannot be done now."""
-    from standfast.surfaces.cli import resumption_said
+    from standfast.surfaces.cli import trigger_arguments
 
     if len(arguments.words) > 1:
         raise WrongUsage("fire one trigger at a time")
@@ -69,8 +69,8 @@ def _trigger(context: Context, arguments: argparse.Namespace) -> int:
                          remedy=f"There are {', '.join(TRIGGERS)}.")  # fmt: skip
     if arguments.source is not None:
         flags.refuse_others(arguments, "--from")
-        value = resumption_said.from_file(context, arguments.source)
-        return _advised(context, arguments, resumption_said.number_in(value, said), value)
+        value = trigger_arguments.from_file(context, arguments.source)
+        return _advised(context, arguments, trigger_arguments.number_in(value, said), value)
     if said is None:
         raise WrongUsage("name a trigger, T1 to T7, or give one with --from")
     flags.refuse_others(arguments, said)
@@ -80,7 +80,7 @@ def _trigger(context: Context, arguments: argparse.Namespace) -> int:
 def _advised(
     context: Context, arguments: argparse.Namespace, number: str, value: Any  # noqa: ANN401  # a JSON object
 ) -> int:  # fmt: skip
-    from standfast.surfaces.cli import resumption_writing as writing
+    from standfast.surfaces.cli import section_write as writing
 
     try:
         writing.refuse_agents(context)
@@ -102,8 +102,8 @@ def _fire(
     context: Context, arguments: argparse.Namespace, number: str, value: Any  # noqa: ANN401  # a JSON object
 ) -> int:  # fmt: skip
     """Record it, acknowledge it, then let the file show it."""
-    from standfast.surfaces.cli import acknowledging, resumption_said, resumption_told
-    from standfast.surfaces.cli import resumption_writing as writing
+    from standfast.surfaces.cli import acknowledgement, trigger_answers, trigger_arguments
+    from standfast.surfaces.cli import section_write as writing
 
     given = flags.said(arguments)
     if arguments.action == flags.DECIDE and arguments.words:
@@ -115,21 +115,21 @@ def _fire(
     def make(tx: Writing, document: Document) -> Trigger:
         said = value
         if said is None:
-            said = resumption_said.value_of(number, given, document, fill)
-        return resumption_said.complete(tx.execute, document, {**said, "trigger": number})
+            said = trigger_arguments.value_of(number, given, document, fill)
+        return trigger_arguments.complete(tx.execute, document, {**said, "trigger": number})
 
     context.take(file)  # before a transaction: who wrote it takes time to tell
-    named = resumption_said.fields(given if value is None else {}, value)
+    named = trigger_arguments.fields(given if value is None else {}, value)
     with context.journal.writing() as tx:
         before, after = writing.fire(tx, context, file, make, named)
-    told = resumption_told.recorded(number, before, after)
+    told = trigger_answers.recorded(number, before, after)
     must = number != _ADVISORY
-    return acknowledging.acknowledge(context, after, told.words, told.facts, must=must)
+    return acknowledgement.acknowledge(context, after, told.words, told.facts, must=must)
 
 
 def _decide(context: Context, arguments: argparse.Namespace) -> int:
     """A decision that later phases are bound by, or that one is applied from now on: T6."""
-    from standfast.surfaces.cli import resumption_writing as writing
+    from standfast.surfaces.cli import section_write as writing
 
     if bool(arguments.words) == ("apply" in flags.said(arguments)):
         raise WrongUsage("say what was decided, or name a decision with --apply")
@@ -139,8 +139,8 @@ def _decide(context: Context, arguments: argparse.Namespace) -> int:
 
 def _show(context: Context, arguments: argparse.Namespace) -> int:
     """What a resuming person or agent needs."""
-    from standfast.surfaces.cli import resumption_looking as looking
-    from standfast.surfaces.cli import resumption_shown as shown
+    from standfast.surfaces.cli import section_picture as shown
+    from standfast.surfaces.cli import section_view as looking
 
     context.heal()
     seen = looking.look(context, arguments.file)
@@ -153,8 +153,8 @@ def _show(context: Context, arguments: argparse.Namespace) -> int:
 
 def _staleness(context: Context, arguments: argparse.Namespace) -> int:
     """One line; 1 where the section must be updated before anything else."""
-    from standfast.protocol.staleness import CRITICAL
-    from standfast.surfaces.cli import resumption_looking as looking
+    from standfast.protocols.resumption.rules.staleness import CRITICAL
+    from standfast.surfaces.cli import section_view as looking
 
     context.heal()
     seen = looking.look(context, arguments.file)
@@ -168,21 +168,21 @@ def _staleness(context: Context, arguments: argparse.Namespace) -> int:
 
 def _validate(context: Context, arguments: argparse.Namespace) -> int:
     """Everything that is wrong with the file's section; 1 where anything is."""
-    from standfast.surfaces.cli import resumption_checks as checks
+    from standfast.surfaces.cli import section_commands as checks
 
     return checks.validate(context, arguments.file)
 
 
 def _migrate(context: Context, arguments: argparse.Namespace) -> int:
     """v1.0, or what is nearly v2.0, to v2.0."""
-    from standfast.surfaces.cli import resumption_checks as checks
+    from standfast.surfaces.cli import section_commands as checks
 
     return checks.migrate(context, arguments.file, is_dry=arguments.dry_run)
 
 
 def _adopt(context: Context, arguments: argparse.Namespace) -> int:
     """The file is right, a person says: old or not, it is what holds from now on."""
-    from standfast.surfaces.cli import resumption_checks as checks
+    from standfast.surfaces.cli import section_commands as checks
 
     if len(arguments.words) > 1 or (arguments.words and arguments.file):
         raise WrongUsage("adopt one file at a time")

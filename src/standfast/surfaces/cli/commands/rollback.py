@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.errors import NotARepository
-from standfast.protocol import checkpoints as rules
-from standfast.protocol import ids
-from standfast.surfaces.cli import grounds, run_resuming, run_rollback, trusting
+from standfast import ids
+from standfast.errors.base import NotARepository
+from standfast.protocols.checkpoints.rules import checkpoint as rules
+from standfast.surfaces.cli import grounds, run_rollback, trust_question, unfinished_runs
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
 
@@ -21,7 +21,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("run", help="the run")
     parser.add_argument("lane", nargs="?", help="one of its lanes; all of them, without it")
     parser.add_argument("--to", choices=rules.STAGES, help="the stage to go to")
-    trusting.configure(parser)
+    trust_question.configure(parser)
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
@@ -30,6 +30,6 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         raise NotARepository("lanes are branches: this is no git repository")
     grounds.stand(context)
     context.heal(writes=True)
-    found = run_resuming.find(context, ids.run_id(arguments.run))
-    names = run_resuming.lanes(found, arguments.lane) if arguments.lane else found.names
+    found = unfinished_runs.find(context, ids.run_id(arguments.run))
+    names = unfinished_runs.lanes(found, arguments.lane) if arguments.lane else found.names
     return run_rollback.roll_back(context, found, names, arguments.to, arguments.trust)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast.errors import NotARepository, WrongUsage
-from standfast.protocol import ids
-from standfast.surfaces.cli import grounds, run_plans, run_resuming, run_rollback, runs, trusting
+from standfast import ids
+from standfast.errors.base import NotARepository, WrongUsage
+from standfast.surfaces.cli import (
+    grounds,
+    run_calls,
+    run_plans,
+    run_rollback,
+    trust_question,
+    unfinished_runs,
+)
 from standfast.surfaces.cli.lane_runs import seconds
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
 
@@ -25,10 +32,10 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--lanes", type=int, metavar="N", help="how many at once (4)")
     parser.add_argument("--wait-limit", type=seconds, metavar="2h",
                         help="how long to wait for a usage limit to end")  # fmt: skip
-    trusting.configure(parser)
+    trust_question.configure(parser)
     parser.add_argument("--resume", action="store_true", help="go on with the run")
     parser.add_argument("--rollback", action="store_true", help="take its lanes back")
-    parser.epilog = runs.STATUSES_TOLD
+    parser.epilog = run_calls.STATUSES_TOLD
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
@@ -44,7 +51,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     grounds.stand(context)
     context.heal(writes=True)
     if arguments.resume or arguments.rollback:
-        found = run_resuming.find(context, _named(arguments))
+        found = unfinished_runs.find(context, _named(arguments))
         run_plans.refuse_other(context, found, arguments)
         phase = arguments.phase
         wanted = [name for name in found.names if phase in (None, name[0])]
@@ -54,12 +61,12 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         if arguments.rollback:
             return run_rollback.roll_back(context, found, wanted, None, arguments.trust)
         found = run_plans.narrowed(found, arguments)
-        return runs.take_on(context, [found], wait_s=arguments.wait_limit, phase=phase,
+        return run_calls.take_on(context, [found], wait_s=arguments.wait_limit, phase=phase,
                             given=arguments.trust)  # fmt: skip
     if arguments.plan is None:
         raise WrongUsage("name the plan")
     planned = run_plans.narrowed(run_plans.begin(context, arguments), arguments)
-    return runs.take_on(context, [planned], wait_s=arguments.wait_limit, given=arguments.trust)
+    return run_calls.take_on(context, [planned], wait_s=arguments.wait_limit, given=arguments.trust)
 
 
 def _named(arguments: argparse.Namespace) -> str:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from standfast.effects import answering
+from standfast.effects import person_answers
+from standfast.effects.rules import Verdict
 from standfast.journal.author import Author
-from standfast.protocol.effects import Verdict
-from standfast.run import doubts
-from standfast.surfaces.cli import grounds, persons, trusting, workers
+from standfast.runs.lanes import doubts
+from standfast.surfaces.cli import grounds, lane_workers, persons, trust_question
 from standfast.surfaces.cli.screen import json_line, speak
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.surfaces.cli.context import Context
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
 _ANSWERS = {"done": Verdict.DONE, "again": Verdict.AGAIN}
@@ -29,7 +29,7 @@ def configure(parser: Parser) -> None:
         help="`done`: it took effect; `again`: it did not, and is begun once more",
     )  # fmt: skip
     parser.add_argument("--by", help="who says so (the login)")
-    trusting.configure(parser)
+    trust_question.configure(parser)
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
@@ -37,10 +37,10 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     persons.refuse_agents(context)
     context.may_write()
     grounds.stand(context)
-    trusting.see_to_command(context, arguments.key, arguments.trust)
+    trust_question.see_to_command(context, arguments.key, arguments.trust)
     _look(context, arguments)
     author = Author(persons.who(context, arguments.by))
-    answering.say(context.journal, arguments.key, _ANSWERS[arguments.answer], author)
+    person_answers.say(context.journal, arguments.key, _ANSWERS[arguments.answer], author)
     if context.json:
         print(json_line({"key": arguments.key, "answer": arguments.answer, "by": author.actor}))
     else:
@@ -51,8 +51,8 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 def _look(context: Context, arguments: argparse.Namespace) -> None:
     """Who answers is told first what a power cut has torn there."""
-    if not answering.is_open(context.journal, arguments.key):
+    if not person_answers.is_open(context.journal, arguments.key):
         return
-    worker = workers.worker(context, lambda _, words: speak(words, sys.stderr))
+    worker = lane_workers.worker(context, lambda _, words: speak(words, sys.stderr))
     is_done = _ANSWERS[arguments.answer] is Verdict.DONE
     doubts.look(context.journal, arguments.key, worker, is_done=is_done)

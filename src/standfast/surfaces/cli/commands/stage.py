@@ -7,23 +7,23 @@ import sys
 from typing import TYPE_CHECKING
 
 from standfast import clock
-from standfast.errors import WrongUsage
-from standfast.process import find_program
-from standfast.process.running import Running
-from standfast.protocol.stages import LIGHT
-from standfast.protocol.text import printable
-from standfast.run import dispatch, stage
-from standfast.run.launching import Agents, Launch
+from standfast.errors.base import WrongUsage
+from standfast.processes.programs import find_program
+from standfast.processes.running_program import Running
+from standfast.protocols.outputs.rules.stages import LIGHT
+from standfast.runs.stages import dispatch, stage_loop
+from standfast.runs.stages.launches import Agents, Launch
 from standfast.surfaces.cli import grounds
-from standfast.surfaces.cli import stages as shown
+from standfast.surfaces.cli import stage_arguments as shown
 from standfast.surfaces.cli.screen import speak
+from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from standfast.files.outputs import Wanted
-    from standfast.surfaces.cli.context import Context
+    from standfast.protocols.outputs.files.stage_outputs import Wanted
+    from standfast.surfaces.cli.command_context import Context
 
 _MOST_AT_ONCE = 64
 _LONGEST_S = 7 * 86_400
@@ -56,7 +56,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     grounds.refuse_absence(context)
     context.may_write()
     dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
-    found, gate = stage.run(
+    found, gate = stage_loop.run(
         context.journal,
         wanted._replace(next=tuple(tasks)),
         tasks,

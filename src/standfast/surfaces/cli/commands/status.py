@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast import clock
-from standfast.errors import NothingFound
-from standfast.journal import inbox, reading
-from standfast.protocol import ids
-from standfast.protocol.text import printable
-from standfast.surfaces.cli import listed
+from standfast import clock, ids
+from standfast.errors.base import NothingFound
+from standfast.journal import questions
+from standfast.journal.fallback import inbox
+from standfast.surfaces.cli import status_lists
 from standfast.surfaces.cli.screen import json_line
+from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.errors import StandfastError
-    from standfast.journal.reading import Decision, Event
-    from standfast.surfaces.cli.context import Context
+    from standfast.errors.base import StandfastError
+    from standfast.journal.questions import Decision, Event
+    from standfast.surfaces.cli.command_context import Context
 
 _SHOWN = 10
 
@@ -40,18 +40,18 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
         return run_status.show(context, ids.run_id(arguments.run))
     try:
-        known = listed.gather(context, subdir, everything=arguments.all)
-        found = reading.decisions(context.journal, subdir=subdir)
-        last = reading.last_events(context.journal, reading.Filter(subdir=subdir or None), 1)
-        count = reading.last_seq(context.journal)
+        known = status_lists.gather(context, subdir, everything=arguments.all)
+        found = questions.decisions(context.journal, subdir=subdir)
+        last = questions.last_events(context.journal, questions.Filter(subdir=subdir or None), 1)
+        count = questions.last_seq(context.journal)
     except NothingFound:
-        known, found, last, count = listed.Known(), [], [], 0
+        known, found, last, count = status_lists.Known(), [], [], 0
     if context.json:
-        facts = _facts(context, listed.needs(context, known), found, last, count)
-        print(json_line({**facts, **listed.as_dict(context, known)}))
+        facts = _facts(context, status_lists.needs(context, known), found, last, count)
+        print(json_line({**facts, **status_lists.as_dict(context, known)}))
     else:
         shown = found if arguments.all else found[-_SHOWN:]
-        told = listed.rows(context, known)
+        told = status_lists.rows(context, known)
         print(_text(context, told, shown, len(found) - len(shown), last, count))
     return 0
 

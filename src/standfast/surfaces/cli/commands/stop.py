@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from standfast import clock
-from standfast.journal import runs
+from standfast import clock, ids
+from standfast.errors.lanes import StillRunning
 from standfast.journal.author import Author
-from standfast.lane_errors import StillRunning
-from standfast.protocol import ids
-from standfast.run import taking
-from standfast.surfaces.cli import run_resuming
+from standfast.runs import run_locks
+from standfast.runs.records import run_records
+from standfast.surfaces.cli import unfinished_runs
 from standfast.surfaces.cli.screen import json_line
-from standfast.waiting import HELP, Wait, named
+from standfast.wait_notice import HELP, Wait, named
 
 if TYPE_CHECKING:
     import argparse
 
-    from standfast.journal.runs import Run
-    from standfast.surfaces.cli.context import Context
+    from standfast.runs.records.run_records import Run
+    from standfast.surfaces.cli.command_context import Context
     from standfast.surfaces.cli.frame import Parser
 
-_OVER = (runs.DONE, runs.FORGOTTEN)  # none of its commands runs
+_OVER = (run_records.DONE, run_records.FORGOTTEN)  # none of its commands runs
 _PATIENCE_S = 30.0
 _LOOK_AGAIN_S = 0.05
 _END_AGAIN_NS = 1_000_000_000
@@ -40,14 +39,14 @@ def configure(parser: Parser) -> None:
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Say so in the journal first: whoever takes it on sees that and ends; then end the rest."""
     context.heal()
-    found = run_resuming.find(context, ids.run_id(arguments.run))
+    found = unfinished_runs.find(context, ids.run_id(arguments.run))
     context.may_write()
     with context.journal.writing() as tx:
-        word = runs.word(context.journal, found.run_id)
+        word = run_records.word(context.journal, found.run_id)
         state = word.state
-        if state not in (*_OVER, runs.STOPPED):
-            facts = runs.as_it_stood(context.journal, found, word)
-            runs.tell(tx, found.run_id, runs.STOPPED, Author(context.who), **facts)
+        if state not in (*_OVER, run_records.STOPPED):
+            facts = run_records.as_it_stood(context.journal, found, word)
+            run_records.tell(tx, found.run_id, run_records.STOPPED, Author(context.who), **facts)
     if state in _OVER:
         words = f"{found.run_id} is {state}: there is nothing to stop."
         print(json_line({"stopped": None, "state": state}) if context.json else words)
@@ -72,26 +71,26 @@ def _end(context: Context, run: Run) -> str:
         if now - began > _PATIENCE_S * 1e9:
             break
         if now - ended > _END_AGAIN_NS:
-            taking.end_commands(context.journal, run.run_id)
+            run_locks.end_commands(context.journal, run.run_id)
             ended = clock.monotonic_ns()
         told.look()
         clock.pause(_LOOK_AGAIN_S)
-    ended_not = map(str, taking.end_commands(context.journal, run.run_id))
+    ended_not = map(str, run_locks.end_commands(context.journal, run.run_id))
     return ", ".join([*_taken(context, run), *ended_not])
 
 
 def _taken(context: Context, run: Run) -> list[str]:
     """Who takes the run on; lanes that were begun one by one have somebody each."""
     found = _held(context, run)
-    return [] if found is None else [taking.who(context.journal, *found)]
+    return [] if found is None else [run_locks.who(context.journal, *found)]
 
 
 def _held(context: Context, run: Run) -> tuple[str, ...] | None:
-    own = (taking.RUNS, run.run_id)
-    every = [own, *((taking.LANES, run.run_id, *name) for name in run.names)]
-    return next((each for each in every if taking.is_taken(context.journal, *each)), None)
+    own = (run_locks.RUNS, run.run_id)
+    every = [own, *((run_locks.LANES, run.run_id, *name) for name in run.names)]
+    return next((each for each in every if run_locks.is_taken(context.journal, *each)), None)
 
 
 def _named(context: Context, run: Run) -> str:
     found = _held(context, run)
-    return named([] if found is None else taking.holders(context.journal, *found))
+    return named([] if found is None else run_locks.holders(context.journal, *found))

@@ -1,0 +1,1 @@
+"""How any client's hooks begin: a launcher, a bundle of modules, a call with a deadline."""

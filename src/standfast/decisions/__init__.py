@@ -1,0 +1,1 @@
+"""Decisions, as people read and edit them: STATUS.md."""

@@ -1,0 +1,1 @@
+"""What can go wrong, one class a cause: each says what to look at next."""

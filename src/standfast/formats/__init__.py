@@ -1,0 +1,1 @@
+"""Formats of files, pure: strict JSON and YAML, edits of one span, Markdown, schemas."""

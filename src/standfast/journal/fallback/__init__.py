@@ -1,0 +1,1 @@
+"""Where facts go that could not be written at the time, and how they come in."""

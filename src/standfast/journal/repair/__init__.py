@@ -1,0 +1,1 @@
+"""Rebuilding a damaged journal from what is left: look, decide, rebuild, say what was lost."""

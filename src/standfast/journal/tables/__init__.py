@@ -1,0 +1,1 @@
+"""The tables, and how an event changes the current state in them."""

@@ -1,0 +1,1 @@
+"""Reading plans as people and models write them."""

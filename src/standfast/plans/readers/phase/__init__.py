@@ -1,0 +1,1 @@
+"""Reading a phase plan: swim lanes and an index, in Markdown."""

@@ -1,0 +1,1 @@
+"""Reading a team plan: tasks with members, in Markdown."""

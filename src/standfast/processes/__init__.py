@@ -1,0 +1,1 @@
+"""The one door to processes: starting, knowing and ending them."""

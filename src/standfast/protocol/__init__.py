@@ -1,1 +1,0 @@
-"""Pure rules, one module per seed: no files, no clock, no processes."""

@@ -1,0 +1,1 @@
+"""Checkpoints of lanes: how far each is, to resume or roll back."""

@@ -1,0 +1,1 @@
+"""The face that shows them: checkpoints.json."""

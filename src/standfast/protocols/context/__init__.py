@@ -1,0 +1,1 @@
+"""The context file and the lifecycle of an agent's role."""

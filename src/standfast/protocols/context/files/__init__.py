@@ -1,0 +1,1 @@
+"""The files of roles: found, read, written."""

@@ -1,0 +1,1 @@
+"""Whole outputs of agents: sentinels, stages, the persistence gate."""

@@ -1,0 +1,1 @@
+"""What the journal holds of launches."""

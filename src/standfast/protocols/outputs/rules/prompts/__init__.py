@@ -1,0 +1,1 @@
+"""Which files a prompt asks for, and whether it asks for a sentinel."""

@@ -1,0 +1,1 @@
+"""What the journal holds of sections: triggers that fired, what was held before."""

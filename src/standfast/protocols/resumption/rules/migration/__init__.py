@@ -1,0 +1,1 @@
+"""Sections of other shapes, read as they were meant."""

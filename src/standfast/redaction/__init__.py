@@ -1,0 +1,1 @@
+"""Secrets are cut out of whatever leaves for a disk: `redactor` is the door."""

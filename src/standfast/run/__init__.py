@@ -1,1 +1,0 @@
-"""Work that the machine leads: stages now, lanes and plans to come."""

@@ -1,0 +1,1 @@
+"""How each client is called and read, pure: a module a client."""

@@ -1,0 +1,1 @@
+"""One lane, from its worktree to its merge, and back."""

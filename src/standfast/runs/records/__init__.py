@@ -1,0 +1,1 @@
+"""What the journal holds of runs and lanes, and their log."""

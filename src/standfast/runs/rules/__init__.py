@@ -1,0 +1,1 @@
+"""What a run and a lane do next, pure."""

@@ -1,0 +1,1 @@
+"""The loop of a stage: look, launch what is lacking, look again, gate."""
