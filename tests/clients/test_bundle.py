@@ -1,10 +1,12 @@
 """The bundle makes hooks quicker and never wrong: a module that changed is not taken from it."""
 
 import json
+import marshal
 import os
 import shutil
 import subprocess
 import sys
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 import apsw
@@ -192,7 +194,9 @@ def test_module_that_changed_is_taken_from_its_file(package: Path, repo: Path) -
 
 
 @pytest.mark.req("PLAT-01")
-@pytest.mark.parametrize("harm", ["gone", "empty", "of another Python", "cut", "a folder"])
+@pytest.mark.parametrize(
+    "harm", ["gone", "empty", "of another Python", "of other homes", "cut", "a folder"]
+)
 def test_bundle_that_is_no_good_is_done_without(package: Path, repo: Path, harm: str) -> None:
     path = make(package)
     data = path.read_bytes()
@@ -200,7 +204,15 @@ def test_bundle_that_is_no_good_is_done_without(package: Path, repo: Path, harm:
     if harm == "a folder":
         path.mkdir()
     elif harm != "gone":
-        harmed = {"empty": b"", "of another Python": b"\0\0\r\n" + data[4:], "cut": data[:5000]}
+        before_the_move = marshal.dumps(
+            (compile("raise SystemExit(2)", "finder", "exec"), {"standfast.clients.hook": ()})
+        )
+        harmed = {
+            "empty": b"",
+            "of another Python": b"\0\0\r\n" + data[4:],
+            "of other homes": MAGIC_NUMBER + before_the_move,
+            "cut": data[:5000],
+        }
         path.write_bytes(harmed[harm])
 
     call(package, repo, "PreToolUse", **STARTED)
