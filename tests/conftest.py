@@ -6,11 +6,13 @@ collection; outcomes are appended as JSON lines to the file that STANDFAST_REQ_R
 """
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Generator, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
@@ -63,6 +65,7 @@ FOLDERS = {
     "XDG_DATA_HOME": "home/.local/share",
     "TMPDIR": "t",  # short: the path of a socket has about 100 bytes
 }
+COUNT = count()
 KNOWN_ROWS = pytest.StashKey[frozenset[str]]()
 KEPT = pytest.StashKey[str]()
 Collected = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
@@ -185,10 +188,17 @@ def world_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 @pytest.fixture(autouse=True)
 def world(world_of_the_session: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Give each test a fresh home, state and temporary folder, beside its empty tmp_path."""
-    folder = tmp_path_factory.mktemp("w")
+    folder = tmp_path_factory.mktemp(f"w{next(COUNT)}", numbered=False)
     with pytest.MonkeyPatch.context() as patch:
         _pin_world(patch, folder)
         yield folder
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As pytest's own, which looks at the folders of all tests before for a free number."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    return tmp_path_factory.mktemp(f"{name}{next(COUNT)}", numbered=False)
 
 
 def _pin_world(patch: pytest.MonkeyPatch, folder: Path) -> None:
