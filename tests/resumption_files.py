@@ -8,7 +8,7 @@ from standfast.formats.yaml_text import read_yaml
 from standfast.formats.yaml_writer import write
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
-from standfast.protocols.resumption.records import fired_triggers as recorded
+from standfast.protocols.resumption.records import document_records as recorded
 from standfast.protocols.resumption.rules.update_matrix import Resumption
 
 FILE = "ORCHESTRATION.yaml"

@@ -9,7 +9,7 @@ from standfast import clock
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
 from standfast.journal.tables.document_folds import Document
-from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.records import document_records
 from standfast.protocols.resumption.rules.triggers import Recovery
 from standfast.protocols.resumption.rules.update_matrix import begin
 
@@ -26,14 +26,14 @@ def begun(journal: Journal, root: Path, *, ago: int = 0, file: str = FILE) -> Do
         updated_at,
     )
     with journal.writing() as tx:
-        return fired_triggers.begin(
+        return document_records.begin(
             tx, file, str(root), begin(state, [PLAN], ["qg-1", "qg-2"]), USER
         )
 
 
 def section(journal: Journal, file: str = FILE) -> dict[str, Any]:
     """The section as the journal has it."""
-    found = fired_triggers.find(journal.query, file)
+    found = document_records.find(journal.query, file)
     assert found is not None
     return found.section
 

@@ -13,7 +13,7 @@ from effect_desk import until
 from lane_runs import build
 from standfast.journal.store import Journal
 from standfast.processes.programs import find_program
-from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.records import document_records
 from standfast.runs.records import run_records
 
 REPORTS = 'echo \'{"type":"result","session_id":"s","total_cost_usd":0.6,"is_error":false}\''
@@ -182,5 +182,5 @@ def documented(world: Night) -> None:
 
 def section(world: Night) -> dict[str, Any]:
     """The section of that file."""
-    document = fired_triggers.documents(world.journal().query)[0]
+    document = document_records.documents(world.journal().query)[0]
     return document.section

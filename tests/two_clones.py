@@ -24,7 +24,7 @@ from standfast import clock, disk
 from standfast.formats.yaml_text import read_yaml
 from standfast.journal.place import find
 from standfast.journal.store import Journal
-from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.records import document_records
 from standfast.protocols.resumption.rules.quality_gates import WEIGHTS
 from standfast.protocols.resumption.rules.staleness import AHEAD_S, seconds
 from standfast.surfaces.cli.entry import main
@@ -96,7 +96,7 @@ class Clone:
 
     def documents(self) -> dict[str, Any]:
         with self.journal() as journal:
-            known = fired_triggers.documents(journal.query) if journal.exists else []
+            known = document_records.documents(journal.query) if journal.exists else []
             return {each.name: each.section for each in known}
 
     def events(self) -> str:

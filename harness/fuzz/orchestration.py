@@ -19,7 +19,7 @@ from standfast.protocols.resumption.files import (
     section_file,
     untaken_edits,
 )
-from standfast.protocols.resumption.records import fired_triggers, live_documents
+from standfast.protocols.resumption.records import document_records, live_documents
 from standfast.protocols.resumption.rules import orchestration
 from standfast.protocols.resumption.rules.migration.section_migration import FIRST_VERSION
 from standfast.protocols.resumption.rules.quality_gates import WEIGHTS
@@ -87,7 +87,7 @@ def _file(data: bytes) -> None:
 
 def _look(journal: Journal, place: Place, path: str, data: bytes) -> None:
     """Who only reads changes neither the file nor a document, and may say what is new in it."""
-    before = fired_triggers.documents(journal.query)
+    before = document_records.documents(journal.query)
     waiting = untaken_edits.look_at(journal, place, _FILE)
     live_documents.documents(journal.query, place.root)
     try:
@@ -96,7 +96,7 @@ def _look(journal: Journal, place: Place, path: str, data: bytes) -> None:
         must(error.problem, "refused without a word")
     must(all(each.words for each in waiting if each.is_news), "news without a word")
     must(_read(path) == data, "a reader changed the file")
-    now = {each.name: each for each in fired_triggers.documents(journal.query)}
+    now = {each.name: each for each in document_records.documents(journal.query)}
     must(all(now.get(each.name) == each for each in before), "a reader changed a document")
 
 
@@ -109,7 +109,7 @@ def _walk(journal: Journal, place: Place, path: str, data: bytes) -> None:
             document = section_file.ensure(tx, place.root, _FILE, USER)
             must(document.file == _FILE, "another document")
             for trigger in _TRIGGERS:
-                fired_triggers.fire(tx, _FILE, trigger, USER)
+                document_records.fire(tx, _FILE, trigger, USER)
     except StandfastError as error:
         must(error.problem and error.remedy, "refused without a word")
         must(_read(path) == data, "refused, and changed all the same")
@@ -119,7 +119,7 @@ def _walk(journal: Journal, place: Place, path: str, data: bytes) -> None:
     if any(outcome.refused for outcome in outcomes):
         must(after == data, "refused, and changed all the same")
         return
-    now = fired_triggers.known(journal.query, _FILE)
+    now = document_records.known(journal.query, _FILE)
     span = yaml_sections.find(after.decode(), orchestration.KEY, path)
     must(span is not None and span.value == now.section, "the file does not say the section")
     must(not validate(now.section), "a section that breaks its own rules")

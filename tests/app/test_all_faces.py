@@ -18,7 +18,7 @@ from standfast.journal.place import find
 from standfast.journal.store import Journal
 from standfast.journal.verification import verify
 from standfast.protocols.checkpoints.records import checkpoint_records
-from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.records import document_records
 from standfast.surfaces.cli.entry import main
 
 FILE = "ORCHESTRATION.yaml"
@@ -73,7 +73,7 @@ def agree(root: Path) -> None:
     try:
         text = (root / FILE).read_text(encoding="utf-8")
         span = yaml_sections.find(text, "resumption", FILE)
-        section = fired_triggers.known(journal.query, FILE).section
+        section = document_records.known(journal.query, FILE).section
         decided = [each.text for each in questions.decisions(journal)]
         status = Path(journal.folder, "status.md").read_text(encoding="utf-8")
         records: Any = json.loads((root / faces.CHECKPOINTS_FILE).read_bytes())

@@ -20,7 +20,7 @@ from standfast.brief.delivery import make_nonce
 from standfast.clients.hooks import launcher
 from standfast.journal.author import Author
 from standfast.journal.tables import decision_records
-from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.records import document_records
 from standfast.protocols.resumption.rules.section_units import records
 
 pytestmark = pytest.mark.req("WAKE-05")
@@ -326,7 +326,7 @@ def plan(claude: Claude, text: str, *, is_foreign: bool = False) -> None:
     with claude.journal.writing() as tx:
         whose = {path: Author("repository") for path, _ in records(section)}
         by = whose if is_foreign else None
-        fired_triggers.begin(
+        document_records.begin(
             tx, name, str(claude.root), state, Author(session="elsewhere"), whose=by
         )
         sql = "UPDATE cells SET value = json_set(value, '$.pending', json(?)) WHERE key = ?"

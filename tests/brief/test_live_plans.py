@@ -24,7 +24,7 @@ from standfast.brief.facts import Facts
 from standfast.brief.plan_summary import DIMENSIONS, FAILING_AT_MOST, PASS, REVISE, Plan, band
 from standfast.journal.author import Author
 from standfast.journal.tables import decision_records
-from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.records import document_records
 from standfast.protocols.resumption.rules import quality_gates
 from standfast.protocols.resumption.rules.triggers import (
     AgentCompletion,
@@ -418,13 +418,13 @@ def now(**changes: Any) -> samples.Recovery:
 
 def begin(claude: Claude, state: Resumption | None = None, file: str = FILE) -> None:
     with claude.journal.writing() as tx:
-        fired_triggers.begin(tx, file, str(claude.root), state or samples.lived(), LEAD)
+        document_records.begin(tx, file, str(claude.root), state or samples.lived(), LEAD)
 
 
 def fire(claude: Claude, *triggers: Any, by: Author = LEAD, file: str = FILE) -> None:
     with claude.journal.writing() as tx:
         for trigger in triggers:
-            fired_triggers.fire(tx, file, trigger, by)
+            document_records.fire(tx, file, trigger, by)
 
 
 def gate(name: str, value: str) -> Any:
@@ -434,7 +434,7 @@ def gate(name: str, value: str) -> Any:
 def score(claude: Claude, name: str, *dimensions: str) -> None:
     scores = dict.fromkeys(dimensions, Decimal("0.9"))
     with claude.journal.writing() as tx:
-        fired_triggers.score(tx, FILE, name, scores, LEAD)
+        document_records.score(tx, FILE, name, scores, LEAD)
 
 
 def plain(text: str) -> str:
@@ -617,7 +617,7 @@ def test_decision_is_told_once_and_says_that_it_waits(claude: Claude) -> None:
     done = CrossPhaseDecision(now(), Decision("tabs", "taste", (1,), applied=True))
     fire(claude, done)
     with claude.journal.writing() as tx:
-        fired_triggers.catch_up(tx, LEAD)
+        document_records.catch_up(tx, LEAD)
 
     text = plain(claude.wakes("compact"))
 
@@ -1015,7 +1015,8 @@ def test_status_loads_no_rules_of_the_protocol(claude: Claude) -> None:
     """It starts within six bare interpreters only without them."""
     code = (
         "import sys; from standfast.surfaces.cli.entry import main; main(['status']);"
-        "rules = {'fired_triggers', 'quality_gates', 'section_file', 'triggers', 'update_matrix'};"
+        "rules = {'document_records', 'quality_gates', 'section_file', 'triggers',"
+        " 'update_matrix'};"
         "sys.exit(any(m.rpartition('.')[2] in rules for m in sys.modules))"
     )
     done = subprocess.run(

@@ -18,7 +18,8 @@ from standfast.journal import id_file
 from standfast.journal.author import USER
 from standfast.journal.store import Journal
 from standfast.journal_id import Identity, Original
-from standfast.protocols.resumption.records import compactions, fired_triggers
+from standfast.protocols.resumption.files import compaction_files
+from standfast.protocols.resumption.records import compactions, document_records
 
 DONE = "run: done\nlanes:\n  z: Do it.\n"
 TWO = "run: two\nlanes:\n  a: Do it.\n  b:\n    after: a\n    task: B.\n"
@@ -219,10 +220,10 @@ def test_compaction_of_before_is_found_from_where_it_is_now(
 
     cli("note", "whoever writes", cwd=moved)
     journal = Journal(folder(moved))
-    compactions.keep_files(journal)
+    compaction_files.keep(journal)
     with journal.writing() as tx:
         compactions.merge(tx, USER)
-        (document,) = fired_triggers.documents(tx.execute)
+        (document,) = document_records.documents(tx.execute)
     journal.close()
 
     (event,) = document.section["compaction_events"]["events"]

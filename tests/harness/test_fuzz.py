@@ -80,7 +80,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "journal/retention/dropped_events.py:put",
         "protocols/resumption/records/compactions.py:_known",
         "protocols/resumption/records/compactions.py:checkpoint",
-        "protocols/resumption/records/compactions.py:keep_files",
+        "protocols/resumption/files/compaction_files.py:keep",
         "journal/retention/event_drop.py:_replace",
         "git/excludes.py:exclude",
         "git/excludes.py:exclude_new",

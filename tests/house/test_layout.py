@@ -1,8 +1,12 @@
 """The house: a name is said once, packages hold a docstring, READMEs show where a seed is done."""
 
 import ast
+import io
 import re
+import tokenize
 from collections import Counter
+from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,8 @@ PACKAGE = Path(standfast.__file__).parent
 MODULES = sorted(each for each in PACKAGE.rglob("*.py") if "testing" not in each.parts)
 PROTOCOLS = sorted(each for each in (PACKAGE / "protocols").iterdir() if (each / "rules").is_dir())
 NAMED = re.compile(r"`([a-z_/]+\.py)`")
+SAID = re.compile(r"[\w*/.-]*[\w*]\.py\b")
+NOT_OURS = {"conftest.py", "json.py", "setup.py", "sitecustomize.py", "src/x.py"}
 
 
 def test_no_name_of_a_module_is_used_twice() -> None:
@@ -67,3 +73,31 @@ def test_tests_lie_as_the_product_does() -> None:
     }
 
     assert tests - homes - {".", "house", "harness"} == set()
+
+
+def words(path: Path) -> Iterator[str]:
+    """Every docstring and comment of a module."""
+    text = path.read_text(encoding="utf-8")
+    for each in ast.walk(ast.parse(text)):
+        if isinstance(each, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield ast.get_docstring(each, clean=False) or ""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+
+
+@pytest.mark.parametrize("top", [PACKAGE, ROOT / "harness"], ids=["product", "harness"])
+def test_docstrings_and_comments_name_modules_that_are_there(top: Path) -> None:
+    """`wire_*.py` names several; the product speaks of its own modules, and of tests."""
+    tops = [PACKAGE, ROOT / "tests", *({top} - {PACKAGE})]
+    there = [f"/{each.relative_to(ROOT).as_posix()}" for at in tops for each in at.rglob("*.py")]
+    said = [(path, name) for path in top.rglob("*.py") for text in words(path)
+            for name in SAID.findall(text)]  # fmt: skip
+    gone = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path, name in said
+        if name not in NOT_OURS and not any(fnmatch(each, f"*/{name}") for each in there)
+    ]
+
+    assert said
+    assert gone == []

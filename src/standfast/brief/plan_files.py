@@ -13,7 +13,7 @@ from standfast.brief import live_plans
 from standfast.errors.base import StandfastError
 from standfast.journal.tables.document_folds import Document
 from standfast.protocols.resumption.files import section_file
-from standfast.protocols.resumption.records import fired_triggers, freshness
+from standfast.protocols.resumption.records import document_records, freshness
 from standfast.protocols.resumption.records.unrecorded_document import journalled
 from standfast.protocols.resumption.rules.migration.phase_prose import other_phase
 from standfast.protocols.resumption.rules.repository_labels import DECISIONS, label
@@ -31,7 +31,7 @@ def add(
     found: Facts, ask: Ask, journal: Journal, root: str, file: str, *, now: int, most: int
 ) -> None:
     """Add the plan of a file that no document is known of; what cannot be read is left out."""
-    read = _seen(journal, root, file) if fired_triggers.find(ask, file) is None else None
+    read = _seen(journal, root, file) if document_records.find(ask, file) is None else None
     if read is None:
         return
     document, kind, moved = read
@@ -50,7 +50,7 @@ def add_over(
 
     It is as the journal has it, where it has it: a copy in another worktree may be from before.
     """
-    known = fired_triggers.find(ask, file)
+    known = document_records.find(ask, file)
     read = _seen(journal, root, file) if known is None else None
     document, kind = (known, "") if read is None else read[:2]
     if document is None:

@@ -1,1 +1,1 @@
-"""Decisions, as people read and edit them: STATUS.md."""
+"""The face of decisions, `status_md`; their records are `journal/tables/decision_records.py`."""

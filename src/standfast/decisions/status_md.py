@@ -1,4 +1,6 @@
-"""`status.md`: the first face. The decisions that bind, as a list that a person may add to.
+"""`status.md`, a face: the decisions that bind, as a list that a person may add to.
+
+What the journal holds of them is in `journal/tables/decision_records.py`.
 
 Below `## Decisions` a line `- RD-001 words` is a decision, and `- words` is one that somebody
 added by hand; `*`, `+` and `1.` will do for `-`. Those of the repository's stand below a heading

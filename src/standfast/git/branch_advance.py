@@ -1,7 +1,7 @@
 """Moving a branch forward, also under the feet of a person who has it checked out.
 
 The files of the checkout come first and are made durable, then the branch is moved, then the index
-follows; all of it while no other git can work there (holding.py).
+follows; all of it while no other git can work there (index_lock.py).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Bringing the files of a checkout from one commit to a later one; what is a person's stays.
 
 What is changed is refused before anything is done. The new files are written where nobody works
-(room.py) and change places with the old ones (exchanging.py); what they displaced is looked at, and
-if somebody saved in that moment, all of it is taken back (saves.py). So it is after a crash.
+(merge_room.py) and change places with the old ones (file_exchange.py); what they displaced is
+looked at, and if somebody saved in that moment, all of it is taken back (saves.py). So it is after
+a crash.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An address is the repository's word. It is trusted as git would open it: a path of this machine is
 the very git directory whose hooks would be run. The way there is the user's own and the system's
-word alone (outgoing.py).
+word alone (outgoing_push.py).
 """
 
 from __future__ import annotations

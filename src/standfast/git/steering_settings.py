@@ -45,7 +45,7 @@ _IDLE_KEYS = frozenset(
         HEAD,
         EXCLUDE,  # what it hides from a commit is told by name
         EXCLUDES,
-        "core.bare",  # not believed, see shared.py
+        "core.bare",  # not believed, see shared_config.py
         "core.commentchar",
         "core.logallrefupdates",
         "core.whitespace",

@@ -29,7 +29,7 @@ def remove(
 ) -> str | None:
     """Take a worktree away; gives why it stays, or None when it is gone.
 
-    *ours* are ignored files as we left them (ignored.py): those that are still so may go as well.
+    *ours* are ignored files as we left them (ignored_files.py): those that are still so may go.
     """
     whole = os.path.realpath(path)
     own = worktree_state.own_folder(git.common_directory(), whole)

@@ -1,6 +1,6 @@
 """What a plan is: phases of lanes, lanes of tasks, and what holds for all of them. Pure.
 
-Three kinds of files are read into these: native YAML and two kinds of Markdown (plan_*.py). Each
+Three kinds of files are read into these: native YAML and two kinds of Markdown (`readers/`). Each
 thing knows the line it was said in, so that whatever is wrong with it later can be told there;
 `said` has the lines of its parts: `runner`, `after SL-DB`, `owns src/**`.
 """

@@ -1,7 +1,7 @@
 """Programs that take a secret in a flag of one letter, as data, and what of theirs is one.
 
 A line is the kind of the secret, the flags, what must stand between (a subcommand, or `-`), and
-the programs. `redact/__init__.py` has a word of each with its flag once more, since hooks may
+the programs. `redactor.py` has a word of each with its flag once more, since hooks may
 not load this.
 """
 

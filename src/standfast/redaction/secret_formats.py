@@ -4,7 +4,7 @@ A line of `PREFIXED` is a name, the literals that a key may begin with, the alph
 its least length. A line of `NAMED` is a name, the words beside which such a key counts (there is
 too little in it that tells it from any other string), its alphabet, its exact lengths and, if there
 is something, what it begins with.
-`docs/reference/secrets.md` is made from here; `redact/__init__.py` has the literals once more, cut
+`docs/reference/secrets.md` is made from here; `redactor.py` has the literals once more, cut
 short, since hooks may not load this.
 """
 

@@ -1,6 +1,6 @@
 """What runs an agent: a client that is known by name, a command of the user's own, a shell line.
 
-Each client has a module (runner_*.py) with two pure functions: `argv` says how it is called, and
+Each client has a module in this package with two pure functions: `argv` says how it is called, and
 `read` takes from what it printed who it was, what it cost, and whether a limit stopped it.
 """
 
@@ -52,7 +52,7 @@ class Report(NamedTuple):
 
 
 class Client(Protocol):
-    """What a module runner_*.py has."""
+    """What the module of a client has."""
 
     def argv(self, runner: Runner, call: Call) -> list[str]:
         """The words of a command that does *call*."""

@@ -104,28 +104,28 @@ class Documents:
         return known
 
     def _state(self, tx: Writing, document: Document, **said: object) -> Recovery:
-        from standfast.protocols.resumption.records import fired_triggers
+        from standfast.protocols.resumption.records import document_records
 
-        return fired_triggers.recovery(tx.execute, document, clock.now_us(), **said)
+        return document_records.recovery(tx.execute, document, clock.now_us(), **said)
 
     def _live(self, tx: Writing) -> list[Document]:
         if not has_documents(tx.execute):
             return []
-        from standfast.protocols.resumption.records import fired_triggers, live_documents
+        from standfast.protocols.resumption.records import document_records, live_documents
 
         here = live_documents.names(tx.execute, self._root)
-        found = (each for each in fired_triggers.documents(tx.execute) if each.name in here)
-        roots = ((each, fired_triggers.root_of(tx.execute, each)) for each in found)
+        found = (each for each in document_records.documents(tx.execute) if each.name in here)
+        roots = ((each, document_records.root_of(tx.execute, each)) for each in found)
         return [each for each, root in roots if os.path.realpath(root) == self._root]
 
     def _fire(self, tx: Writing, make: Make) -> None:
         """What a document refuses, it refuses before anything of it is in the transaction."""
-        from standfast.protocols.resumption.records import fired_triggers
+        from standfast.protocols.resumption.records import document_records
 
         for document in self._live(tx):
             try:
                 trigger = make(document)
                 if trigger is not None:
-                    fired_triggers.fire(tx, document.name, trigger, self._author)
+                    document_records.fire(tx, document.name, trigger, self._author)
             except StandfastError as refused:
                 self._tell(f"{document.file} was not updated: {refused.problem}")

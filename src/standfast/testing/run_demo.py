@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from standfast.processes import programs
 from standfast.testing.apart import leave_person_alone, temporary_folder
-from standfast.testing.run_stage import RunStage
+from standfast.testing.demo_display import DemoDisplay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,7 @@ class Demo:
         self.repo, self.ledger = os.path.join(folder, "repo"), os.path.join(folder, "ledger")
         self._config, self._said = os.path.join(folder, "config"), os.path.join(folder, "said")
         self._random = random.Random(seed)
-        self.stage = RunStage(self)
+        self.stage = DemoDisplay(self)
         self.kills: list[str] = []
         self._until = time.monotonic() + _LONGEST_S
 

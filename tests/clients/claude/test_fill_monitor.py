@@ -16,7 +16,7 @@ from standfast import clock, config
 from standfast.clients.claude import hook_settings
 from standfast.clients.claude import transcript as reading
 from standfast.clients.hooks import aftermath, hook_call
-from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.records import document_records
 from standfast.protocols.resumption.rules import context_monitor
 from user_settings import set_by_user
 
@@ -491,7 +491,7 @@ def test_file_that_nobody_told_of_is_taken_over_by_a_new_session(repo: Path, cli
     claude = Claude(repo)
     claude("SessionStart", source="startup")
 
-    (document,) = fired_triggers.documents(claude.journal.query)
+    (document,) = document_records.documents(claude.journal.query)
     assert (document.file, document.root) == (FILE, str(repo))
     assert (repo / FILE).read_text(encoding="utf-8") == text
 

@@ -16,7 +16,7 @@ from standfast import clock
 from standfast.clients.hooks import aftermath
 from standfast.journal.author import Author
 from standfast.journal.store import Journal
-from standfast.protocols.resumption.records import compactions, fired_triggers
+from standfast.protocols.resumption.records import compactions, document_records
 from standfast.protocols.resumption.rules import staleness
 from standfast.protocols.resumption.rules.triggers import ThresholdCrossing
 
@@ -72,14 +72,14 @@ def test_what_is_not_known_is_null(claude: Claude, repo: Path) -> None:
 def test_gate_that_is_being_scored_is_named(claude: Claude) -> None:
     with claude.journal.writing() as tx:
         some = dict(list(scores("0.9").items())[:2])
-        fired_triggers.score(tx, FILE, "qg-1", some, MAIN)
+        document_records.score(tx, FILE, "qg-1", some, MAIN)
     claude("PreCompact", trigger="auto")
 
     (told,) = payloads(claude.journal, "compaction.checkpoint")
     stood = told["documents"][FILE]
     assert (stood["active_gate"], stood["active_gate_iteration"]) == ("qg-1", 1)
     claude.wakes()
-    found = fired_triggers.find(claude.journal.query, FILE)
+    found = document_records.find(claude.journal.query, FILE)
     assert found is not None
     assert found.pending is None
 
@@ -109,14 +109,14 @@ def test_compaction_is_merged_before_the_brief_and_acknowledged_when_it_was_seen
     assert (event["active_phase"], event["trigger"]) == (2, "auto")
     claude("UserPromptSubmit", prompt="go on")  # by nobody who was shown anything
     with claude.journal.writing() as tx:
-        fired_triggers.catch_up(tx, MAIN)
+        document_records.catch_up(tx, MAIN)
     assert events(claude) == [("CX-001", False)]
 
     claude("Stop")
 
     assert events(claude) == [("CX-001", True)]
     assert activity(claude) == "phase-2-agent-execution"
-    assert not fired_triggers.lags(claude.journal.query)
+    assert not document_records.lags(claude.journal.query)
 
 
 @pytest.mark.req("RES-08")
@@ -125,9 +125,9 @@ def test_any_command_acknowledges_what_was_seen(claude: Claude) -> None:
     claude.wakes()
     claude.begins("Bash", command="standfast status")
 
-    assert fired_triggers.lags(claude.journal.query)
+    assert document_records.lags(claude.journal.query)
     with claude.journal.writing() as tx:
-        fired_triggers.catch_up(tx, MAIN)
+        document_records.catch_up(tx, MAIN)
 
     assert events(claude) == [("CX-001", True)]
 
@@ -138,7 +138,7 @@ def test_brief_that_nobody_waited_for_acknowledges_nothing(claude: Claude) -> No
     claude.misses("SessionStart", source="compact")
     claude.begins("Bash", command="make")
     with claude.journal.writing() as tx:
-        fired_triggers.catch_up(tx, MAIN)
+        document_records.catch_up(tx, MAIN)
 
     assert events(claude) == [("CX-001", False)]
 
@@ -189,25 +189,25 @@ def test_two_sessions_at_once_are_acknowledged_each_by_itself(claude: Claude, re
 def test_work_that_went_on_keeps_its_activity_when_it_is_acknowledged(claude: Claude) -> None:
     claude("PreCompact", trigger="auto")
     claude.wakes()
-    found = fired_triggers.find(claude.journal.query, FILE)
+    found = document_records.find(claude.journal.query, FILE)
     assert found is not None
     with claude.journal.writing() as tx:
         some = dict(list(scores("0.9").items())[:2])
-        fired_triggers.score(tx, FILE, "qg-1", some, MAIN)
-        state = fired_triggers.recovery(
+        document_records.score(tx, FILE, "qg-1", some, MAIN)
+        state = document_records.recovery(
             tx.execute, found, clock.now_us(), current_activity="qg-1-iteration-1"
         )
-        fired_triggers.fire(tx, FILE, crossing(state), MAIN)
+        document_records.fire(tx, FILE, crossing(state), MAIN)
     claude("Stop")
 
     assert events(claude) == [("CX-001", True)]
     assert activity(claude) == "qg-1-iteration-1"
-    found = fired_triggers.find(claude.journal.query, FILE)
+    found = document_records.find(claude.journal.query, FILE)
     assert found is not None
     assert found.pending is not None  # to be told of a compaction cuts no iteration
 
 
-def crossing(state: fired_triggers.Recovery) -> ThresholdCrossing:
+def crossing(state: document_records.Recovery) -> ThresholdCrossing:
     return ThresholdCrossing(state)
 
 
@@ -372,7 +372,7 @@ def test_many_sessions_that_compact_at_once_leave_no_gap(repo: Path, tmp_path: P
     with ThreadPoolExecutor(len(hooks)) as pool:
         list(pool.map(compacts, range(len(hooks))))
     with journal.writing() as tx:
-        fired_triggers.catch_up(tx, MAIN)
+        document_records.catch_up(tx, MAIN)
 
     wanted = [f"CX-00{number}" for number in range(1, len(hooks) + 1)]
     assert [told["id"] for told in payloads(journal, "compaction.checkpoint")] == wanted

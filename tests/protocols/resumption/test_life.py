@@ -34,7 +34,7 @@ from standfast.journal.store import Journal
 from standfast.journal.tables import decision_records
 from standfast.journal.verification import verify
 from standfast.protocols.resumption.files import document_files, section_file
-from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.records import document_records
 from standfast.protocols.resumption.rules.section_check import validate
 from standfast.protocols.resumption.rules.triggers import CrossPhaseDecision, Decision
 
@@ -67,7 +67,7 @@ class AnyLife(RuleBasedStateMachine):
 
     @property
     def section(self) -> dict[str, Any]:
-        return fired_triggers.known(self.writers[0].query, FILE).section
+        return document_records.known(self.writers[0].query, FILE).section
 
     def keep(self, writer: int = 0) -> None:
         document_files.keep(self.writers[writer], self.place, FILE)
@@ -82,7 +82,7 @@ class AnyLife(RuleBasedStateMachine):
             )
         try:
             with self.writers[writer].writing() as tx:
-                fired_triggers.fire(tx, FILE, trigger, USER)
+                document_records.fire(tx, FILE, trigger, USER)
         except StandfastError:
             assert number in {"T1", "T2", "T5"}, "only these name what may not be there"
         if keeps:
@@ -96,7 +96,7 @@ class AnyLife(RuleBasedStateMachine):
                 decision_records.note(tx, f"{words} {self.noted}")
             else:
                 said = CrossPhaseDecision(LATER, Decision(f"{words} {self.noted}", words))
-                fired_triggers.fire(tx, FILE, said, USER)
+                document_records.fire(tx, FILE, said, USER)
 
     @rule(words=WORDS)
     def somebody_writes_around_it(self, words: str) -> None:
@@ -149,7 +149,7 @@ class AnyLife(RuleBasedStateMachine):
             patch.setattr(disk, "swap", fuse.on(disk.swap))
             try:
                 with self.writers[writer].writing() as tx:
-                    fired_triggers.fire(tx, FILE, TRIGGERS["T4"], USER)
+                    document_records.fire(tx, FILE, TRIGGERS["T4"], USER)
                 self.keep(writer)
             except Death:
                 self.writers[writer].let_go()
@@ -215,7 +215,7 @@ import sys
 from resumption_samples import LATER
 from standfast.journal.tables import decision_records
 from standfast.protocols.resumption.files import document_files
-from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.records import document_records
 from standfast.journal.author import USER
 from standfast.journal.place import Place
 from standfast.journal.store import Journal
@@ -228,13 +228,13 @@ for turn in range(times):
     with journal.writing() as tx:
         if turn % 3 == 0:
             decision_records.note(tx, f"{name} notes {turn}")
-            fired_triggers.catch_up(tx, USER)
+            document_records.catch_up(tx, USER)
         elif turn % 3 == 1:
             said = CrossPhaseDecision(LATER, Decision(f"{name} decides {turn}", "why"))
-            fired_triggers.fire(tx, "ORCHESTRATION.yaml", said, USER)
+            document_records.fire(tx, "ORCHESTRATION.yaml", said, USER)
         else:
             told = Compaction("2026-02-20T10:20:00Z", "auto", None)
-            fired_triggers.fire(tx, "ORCHESTRATION.yaml", CompactionEvent(LATER, told), USER)
+            document_records.fire(tx, "ORCHESTRATION.yaml", CompactionEvent(LATER, told), USER)
     print(turn, flush=True)
     if turn % 5 == 0:
         document_files.keep(journal, place, "ORCHESTRATION.yaml")
@@ -269,7 +269,7 @@ def test_writers_at_once_some_of_them_killed_leave_ids_without_gaps(tmp_path: Pa
         writer.wait()
         writer.stdout.close()
     document_files.keep(journal, place, FILE)
-    document = fired_triggers.known(journal.query, FILE)
+    document = document_records.known(journal.query, FILE)
     log, events = document.section["decision_log"], document.section["compaction_events"]
 
     assert validate(document.section) == []

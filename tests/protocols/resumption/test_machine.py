@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from resumption_samples import FIRST, PLAN
 from standfast.errors.base import TriggerRefused
 from standfast.protocols.resumption.rules.hand_edits import adopt
-from standfast.protocols.resumption.rules.hook_checkpoints import acknowledge
+from standfast.protocols.resumption.rules.hook_checkpoints import unacknowledged
 from standfast.protocols.resumption.rules.quality_gates import WEIGHTS
 from standfast.protocols.resumption.rules.section_check import validate
 from standfast.protocols.resumption.rules.trigger_values import (
@@ -175,7 +175,7 @@ class AnyTriggers(RuleBasedStateMachine):
 
     @rule(state=STATES)
     def all_compactions_are_told(self, state: Recovery) -> None:
-        self.state = acknowledge(self.state, state)
+        self.fire(CompactionEvent(state, Acknowledged(tuple(unacknowledged(self.state)))))
         for event in self.events:
             event["acknowledged"] = True
 

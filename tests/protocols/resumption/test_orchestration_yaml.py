@@ -30,7 +30,7 @@ from standfast.journal.tables.document_folds import Document
 from standfast.journal.verification import verify
 from standfast.protocols.checkpoints.records import checkpoint_records
 from standfast.protocols.resumption.files import document_files, orchestration_yaml, section_file
-from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.records import document_records
 from standfast.protocols.resumption.rules.section_check import validate
 from standfast.protocols.resumption.rules.triggers import AgentCompletion, Summary
 from yaml_documents import Made, block_documents
@@ -60,7 +60,7 @@ class Desk:
 
     def fire(self, number: str) -> Document:
         with self.journal.writing() as tx:
-            return fired_triggers.fire(tx, FILE, TRIGGERS[number], USER)
+            return document_records.fire(tx, FILE, TRIGGERS[number], USER)
 
     def note(self, words: str) -> str:
         with self.journal.writing() as tx:
@@ -74,7 +74,7 @@ class Desk:
 
     @property
     def document(self) -> Document:
-        return fired_triggers.known(self.journal.query, FILE)
+        return document_records.known(self.journal.query, FILE)
 
     @property
     def text(self) -> str:
@@ -106,7 +106,7 @@ def kept(desk: Desk) -> Desk:
     """A file with things around the section, in the middle of its life."""
     desk.begin(AROUND)
     with desk.journal.writing() as tx:
-        fired_triggers.begin(tx, FILE, str(desk.root), lived(), USER)
+        document_records.begin(tx, FILE, str(desk.root), lived(), USER)
     desk.keep()
     return desk
 
@@ -209,7 +209,7 @@ def test_what_is_no_section_of_v2_is_left_alone_until_somebody_asks(desk: Desk, 
         tx.append("any", {})
 
     assert desk.keep() == []
-    assert fired_triggers.documents(desk.journal.query) == []
+    assert document_records.documents(desk.journal.query) == []
     with pytest.raises(StandfastError) as refused:
         desk.begin()
     assert refused.value.line or refused.value.file
@@ -666,7 +666,7 @@ def test_two_files_are_two_documents_with_decisions_of_their_own(kept: Desk) -> 
     other.write_text("a: 1\n", encoding="utf-8")
     with kept.journal.writing() as tx:
         section_file.ensure(tx, str(kept.root), "sub/PLAN.yaml", USER)
-        fired_triggers.fire(tx, "sub/PLAN.yaml", TRIGGERS["T6"], USER)
+        document_records.fire(tx, "sub/PLAN.yaml", TRIGGERS["T6"], USER)
     kept.keep()
     value: Any = read_yaml(other.read_bytes(), name="x").value
     log = value["resumption"]["decision_log"]
@@ -679,7 +679,7 @@ def test_two_files_are_two_documents_with_decisions_of_their_own(kept: Desk) -> 
 def test_document_that_is_over_is_left_alone_and_catches_up_when_it_goes_on(kept: Desk) -> None:
     over = AgentCompletion(LATER._replace(workflow_status="COMPLETE"), Summary("z", "DONE", "All"))
     with kept.journal.writing() as tx:
-        fired_triggers.fire(tx, FILE, over, USER)
+        document_records.fire(tx, FILE, over, USER)
     kept.keep()
     before = kept.text
     kept.note("after the end")
@@ -696,7 +696,7 @@ def test_document_that_is_over_is_left_alone_and_catches_up_when_it_goes_on(kept
 @pytest.mark.req("RES-16")
 def test_iteration_that_fails_is_one_all_the_same(kept: Desk) -> None:
     with kept.journal.writing() as tx:
-        fired_triggers.fire(tx, FILE, iteration("qg-1", "0.10"), USER)
+        document_records.fire(tx, FILE, iteration("qg-1", "0.10"), USER)
     kept.keep()
 
     assert kept.shown["quality_trajectory"]["score_history"]["qg-1"] == [0.8, 0.1]

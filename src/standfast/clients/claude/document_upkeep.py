@@ -13,9 +13,10 @@ from standfast import clock, config
 from standfast.clients.claude import fill_monitor
 from standfast.clients.claude.hook_facts import MAIN
 from standfast.errors.base import StandfastError
+from standfast.protocols.resumption.files import compaction_files
 from standfast.protocols.resumption.records import (
     compactions,
-    fired_triggers,
+    document_records,
     freshness,
     live_documents,
     reverted_edits,
@@ -42,7 +43,7 @@ def tidy(call: Call, journal: Journal) -> None:
     if call.said:
         reverted_edits.settle(journal, call.session)
     if call.event in {"PreCompact", "SessionStart"}:
-        compactions.keep_files(journal)
+        compaction_files.keep(journal)
     if call.keeps or call.crossed is not None or call.event in {"SessionStart", "Stop"}:
         _keep_documents(call, journal)
 
@@ -56,7 +57,7 @@ def _keep_documents(call: Call, journal: Journal) -> None:
 
     settings = config.load_if_readable(call.place.root, call.environ)
     default = settings.orchestration_file
-    if call.crossed is None and not call.fired and not fired_triggers.lags(journal.query):
+    if call.crossed is None and not call.fired and not document_records.lags(journal.query):
         seen = untaken_edits.look_at(journal, call.place, default)
         lost = [each for waiting in seen if waiting.is_first for each in waiting.lost]
         reverted_edits.tell(journal, call.session, lost)
@@ -98,7 +99,7 @@ def _cross(call: Call, tx: Writing, tier: str, fill: Fill) -> None:
     figures = {"tokens": fill.tokens, "window": fill.window}
     tx.append("context.crossed", {**told, **figures}, call.author(MAIN))
     concerns = set(live_documents.names(tx.execute, call.place.root))
-    for document in fired_triggers.documents(tx.execute):
+    for document in document_records.documents(tx.execute):
         if document.is_live and document.name in concerns:
             _advise(call, tx, document, fill)
 
@@ -109,10 +110,10 @@ def _advise(call: Call, tx: Writing, document: Document, fill: Fill) -> None:
     judged = freshness.of_document(tx.execute, document, call.session, now)
     if judged.level == staleness.CRITICAL:
         return
-    state = fired_triggers.recovery(tx.execute, document, now, context_fill_at_update=fill.share)
+    state = document_records.recovery(tx.execute, document, now, context_fill_at_update=fill.share)
 
     def fire() -> None:
-        fired_triggers.fire(tx, document.name, ThresholdCrossing(state), call.author(MAIN))
+        document_records.fire(tx, document.name, ThresholdCrossing(state), call.author(MAIN))
 
     try:
         tx.trial(fire)

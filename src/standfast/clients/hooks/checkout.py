@@ -1,6 +1,7 @@
 """What the files of a checkout tell without starting git: its branch, and how HEAD has moved.
 
-git writes every move of HEAD to a log, with the commit's subject. Hook path.
+git writes every move of HEAD to a log, with the commit's subject. Commands ask it
+too; it lies here because hooks load it with their bundle. Hook path.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Decisions: what `standfast note` records, with ids that never repeat and never skip."""
+"""Decisions as the journal has them, with ids that never repeat and never skip.
+
+`standfast note` records them; people read and edit them in `status.md` (`decisions/`).
+"""
 
 from __future__ import annotations
 

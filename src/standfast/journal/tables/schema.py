@@ -3,7 +3,7 @@
 `events` is append-only. Everything else is current state, folded from events in the same
 transaction (`folds`, `session_folds`), except `faces`, `published`, `displaced` and `merged`,
 which remember what this machine has written to files and taken from strays, and `base` and
-`heads`, which are what dropped events have left behind (`base`, `dropping`).
+`heads`, which are what dropped events have left behind (`dropped_events`, `event_drop`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What a power cut tore is put back and named before a person says how a command ended.
+"""`look` finds what a power cut tore in a lane's worktree, and puts it back.
 
-They may have finished its work by hand, and what they emptied looks like what was torn. So they are
-told first, and what they do then stays as it is: also over a later boot.
+It is named before a person says how a command ended. They may have finished its work by hand, and
+what they emptied looks like what was torn. So they are told first, and what they do then stays as
+it is: also over a later boot.
 """
 
 from __future__ import annotations

@@ -243,19 +243,18 @@ class Context:
                 return set()  # most repositories have none: their rules are not even loaded
         except NothingFound:
             return set()  # a journal that could not be made whole has none either
-        from standfast.protocols.resumption.records import fired_triggers
+        from standfast.protocols.resumption.records import document_records
 
-        return {each.file for each in fired_triggers.documents(self.journal.query)}
+        return {each.file for each in document_records.documents(self.journal.query)}
 
     def _look_at_documents(self) -> None:
         """What stands in their files and in no document yet."""
         default = self.config.orchestration_file
         is_there = os.path.lexists(os.path.join(self.place.root, default))
         if is_there or self.journal.query(ANY_DOCUMENT):
-            from standfast.protocols.resumption.files import untaken_edits
-            from standfast.protocols.resumption.records import compactions
+            from standfast.protocols.resumption.files import compaction_files, untaken_edits
 
-            compactions.keep_files(self.journal)  # beside the journal
+            compaction_files.keep(self.journal)  # beside the journal
             self.waiting = untaken_edits.look_at(self.journal, self.place, default)
             self.trouble += [each.refused for each in self.waiting if each.refused is not None]
 

@@ -18,9 +18,9 @@ from standfast.plans.lane_spec import Spec, Task
 from standfast.protocols.checkpoints.records import checkpoint_records as recorded
 from standfast.protocols.checkpoints.rules import checkpoint_hints as hinted
 from standfast.redaction.redactor import redact
+from standfast.runs import stale_section
 from standfast.runs.records import lane_records as told
 from standfast.runs.records import run_records
-from standfast.runs.stages import dispatch
 from standfast.surfaces.cli import grounds, lane_workers, persons, trust_question
 from standfast.surfaces.cli import stage_arguments as shown
 from standfast.surfaces.cli.screen import speak, warn
@@ -156,7 +156,7 @@ def take_on(context: Context, spec: Spec, given: Sequence[str] = (), told_before
     if told.find(context.journal, spec.names) is None:
         trust_question.began(context, [spec], given)
     push_to = trust_question.see_to(context, [spec], given)
-    dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
+    stale_section.refuse_stale(context.journal, context.place.root, context.config.session)
     since = _go_on(context, spec.run_id)
 
     def is_stopped() -> bool:

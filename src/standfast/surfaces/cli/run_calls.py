@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from standfast.effects import door
 from standfast.errors.base import JournalGone, StandfastError
 from standfast.errors.lanes import LaneEnded, RunBusy
-from standfast.runs import baseline, run_locks
+from standfast.runs import baseline, run_locks, stale_section
 from standfast.runs.active_run import Around, Going
 from standfast.runs.engines.local import Engine
 from standfast.runs.notification import Notifier
@@ -17,7 +17,6 @@ from standfast.runs.records import lane_records
 from standfast.runs.records import run_records as told
 from standfast.runs.rules.schedule import Outcome, in_short
 from standfast.runs.section_updates import Documents
-from standfast.runs.stages import dispatch
 from standfast.surfaces.cli import grounds, lane_workers, run_summary, trust_question
 from standfast.surfaces.cli.lane_workers import author
 from standfast.surfaces.cli.run_display import Watch
@@ -63,7 +62,7 @@ def take_on(
     wanted, push_to, refused = _trusted(context, wanted, given)
     if refused is not None and not wanted:
         raise refused
-    dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
+    stale_section.refuse_stale(context.journal, context.place.root, context.config.session)
     with ExitStack() as held:
         wanted = [run for run in wanted if _holds(context, held, run, is_only=len(wanted) == 1)]
         _begin(context, wanted)

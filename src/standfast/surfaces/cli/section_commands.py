@@ -11,7 +11,7 @@ from standfast.errors.base import NothingFound, StandfastError, UnsafePath
 from standfast.formats.json_schema import shown
 from standfast.journal.tables.document_folds import Document
 from standfast.protocols.resumption.files import document_files, orchestration_yaml, section_file
-from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.records import document_records
 from standfast.protocols.resumption.rules.migration.section_migration import FIRST_VERSION
 from standfast.protocols.resumption.rules.section_schema import VERSION
 from standfast.protocols.resumption.rules.update_matrix import Resumption
@@ -110,7 +110,7 @@ def adopt(context: Context, given: str | None) -> int:
 
 
 def _newest(context: Context, document: Document) -> Document:
-    return fired_triggers.find(context.journal.query, document.name) or document
+    return document_records.find(context.journal.query, document.name) or document
 
 
 def migrate(context: Context, given: str | None, *, is_dry: bool = False) -> int:

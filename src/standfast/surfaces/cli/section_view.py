@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from standfast.journal.tables.document_folds import Document
     from standfast.protocols.resumption.files.section_file import Found
     from standfast.protocols.resumption.files.untaken_edits import Waiting
-    from standfast.protocols.resumption.records.fired_triggers import Whose
+    from standfast.protocols.resumption.records.document_records import Whose
     from standfast.protocols.resumption.rules.migration.migration_notes import Note
     from standfast.surfaces.cli.command_context import Context
 

@@ -9,12 +9,11 @@ from standfast.app import faces
 from standfast.clients.hooks.checkout import Checkout
 from standfast.effects import ancestry
 from standfast.errors.base import NothingFound, NotTheOrchestrator, UnsafePath
-from standfast.journal import orchestrator
 from standfast.journal.author import Author
 from standfast.journal.place import OFF
 from standfast.protocols.context.files.context_files import below
 from standfast.protocols.resumption.files import section_file
-from standfast.protocols.resumption.records import fired_triggers, past_states
+from standfast.protocols.resumption.records import asking_subagent, document_records, past_states
 from standfast.protocols.resumption.records.followers import follow
 from standfast.text import one_line
 
@@ -70,7 +69,7 @@ def refuse_agents(context: Context) -> None:
     hooks_are_off = os.path.lexists(os.path.join(context.place.folder, OFF))
     if session is None or hooks_are_off or not context.journal.exists:
         return
-    agent = orchestrator.subagent(context.journal.query, session)
+    agent = asking_subagent.subagent(context.journal.query, session)
     if agent is not None:
         raise NotTheOrchestrator(f"the subagent `{one_line(agent, 60)}` asks to write the section")
 
@@ -80,7 +79,7 @@ def ensure(tx: Writing, context: Context, file: str, who: Author) -> Document:
     root = faces.document_root(context.journal, context.place, file)
     found = section_file.ensure(tx, root, file, who)
     follow(tx, who, found.name)
-    return fired_triggers.find(tx.execute, found.name) or found
+    return document_records.find(tx.execute, found.name) or found
 
 
 def fire(
@@ -93,7 +92,7 @@ def fire(
     who = author(context)
     before = ensure(tx, context, file, who)
     fields = [f"recovery_state.{name}" for name in said]
-    after = fired_triggers.fire(tx, before.name, make(tx, before), who, fields)
+    after = document_records.fire(tx, before.name, make(tx, before), who, fields)
     follow(tx, who, before.name)
     past_states.written_on(tx, after, Checkout(context.place.root).branch())
     return before, after

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from standfast import clock, disk
 from standfast.errors.base import TriggerRefused, WrongUsage
-from standfast.protocols.resumption.records.fired_triggers import recovery
+from standfast.protocols.resumption.records.document_records import recovery
 from standfast.protocols.resumption.rules.hook_checkpoints import unacknowledged
 from standfast.protocols.resumption.rules.quality_gates import read_scores
 from standfast.protocols.resumption.rules.section_logs import next_iteration
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from standfast.journal.tables.document_folds import Document
-    from standfast.protocols.resumption.records.fired_triggers import Ask
+    from standfast.protocols.resumption.records.document_records import Ask
     from standfast.protocols.resumption.rules.triggers import Trigger
     from standfast.surfaces.cli.command_context import Context
 

@@ -34,16 +34,16 @@ def keep(journal: Journal, place: Place, default: str, asked: str | None = None)
     take_over(journal, place, default)
     if not journal.query(ANY_DOCUMENT):
         return []
-    from standfast.protocols.resumption.files import section_file
-    from standfast.protocols.resumption.records import compactions, fired_triggers
+    from standfast.protocols.resumption.files import compaction_files, section_file
+    from standfast.protocols.resumption.records import document_records
 
     name = section_file.name_here(journal.query, place.root, asked or default)
-    if fired_triggers.lags(journal.query, name):
+    if document_records.lags(journal.query, name):
         with journal.writing() as tx:
-            fired_triggers.catch_up(tx, STANDFAST, name)
-        compactions.keep_files(journal)
+            document_records.catch_up(tx, STANDFAST, name)
+        compaction_files.keep(journal)
     kept = []
-    for found in fired_triggers.documents(journal.query):
+    for found in document_records.documents(journal.query):
         document = _at_home(journal, place, found)
         if document is not None and not is_there(journal, document):
             continue  # another workflow stands in its file now
@@ -123,10 +123,10 @@ def _at_home(journal: Journal, place: Place, document: Document) -> Document | N
     root = here if is_checkout(place, here) and not left else place.root
     if not os.path.lexists(os.path.join(root, document.file)):
         return None
-    from standfast.protocols.resumption.records import fired_triggers
+    from standfast.protocols.resumption.records import document_records
 
     with journal.writing() as tx:
-        return fired_triggers.move(tx, document, root, STANDFAST)
+        return document_records.move(tx, document, root, STANDFAST)
 
 
 def _shows(journal: Journal, place: Place, document: Document) -> bool:

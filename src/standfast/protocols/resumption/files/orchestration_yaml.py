@@ -22,7 +22,7 @@ from standfast.journal.author import STANDFAST
 from standfast.protocols.resumption.files import section_arrival
 from standfast.protocols.resumption.files.masked_words import unmasked
 from standfast.protocols.resumption.files.surrounding_edits import carry, text_of
-from standfast.protocols.resumption.records import fired_triggers as recorded
+from standfast.protocols.resumption.records import document_records as recorded
 from standfast.protocols.resumption.rules import orchestration, section_units
 from standfast.protocols.resumption.rules.section_schema import SUB_SECTIONS
 from standfast.redaction.redactor import MASK

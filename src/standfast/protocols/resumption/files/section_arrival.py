@@ -18,7 +18,7 @@ from standfast.formats.yaml_writer import write
 from standfast.journal import overwritten_files
 from standfast.journal.author import USER
 from standfast.protocols.resumption.files.surrounding_edits import text_of
-from standfast.protocols.resumption.records import fired_triggers as recorded
+from standfast.protocols.resumption.records import document_records as recorded
 from standfast.protocols.resumption.records import past_states
 from standfast.protocols.resumption.rules import arrivals, orchestration
 from standfast.protocols.resumption.rules.migration.section_migration import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
     from standfast.journal.tables.document_folds import Document
     from standfast.journal.transaction import Writing
-    from standfast.protocols.resumption.records.fired_triggers import Ask
+    from standfast.protocols.resumption.records.document_records import Ask
     from standfast.protocols.resumption.rules.arrivals import Arrival
     from standfast.protocols.resumption.rules.log_union import Kept
     from standfast.protocols.resumption.rules.section_schema import Section

@@ -20,7 +20,7 @@ from standfast.journal import overwritten_files
 from standfast.journal.author import STANDFAST
 from standfast.protocols.resumption.files import section_arrival
 from standfast.protocols.resumption.files.orchestration_yaml import PREFIX, judged
-from standfast.protocols.resumption.records import fired_triggers as recorded
+from standfast.protocols.resumption.records import document_records as recorded
 from standfast.protocols.resumption.rules import orchestration, section_check
 from standfast.protocols.resumption.rules.arrivals import rewound
 from standfast.protocols.resumption.rules.migration.section_migration import (
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
     from standfast.journal.tables.document_folds import Document
     from standfast.journal.transaction import Writing
-    from standfast.protocols.resumption.records.fired_triggers import Ask, Whose
+    from standfast.protocols.resumption.records.document_records import Ask, Whose
     from standfast.protocols.resumption.rules.migration.section_migration import Around
 
 _UPDATED = ("recovery_state", "updated_at")

@@ -83,12 +83,12 @@ def look_at(journal: Journal, place: Place, default: str) -> list[Waiting]:
     """Every file of this checkout that says what is not taken yet; what is new in it is kept."""
     from standfast.journal import id_file
     from standfast.protocols.resumption.files import document_files, section_file
-    from standfast.protocols.resumption.records import fired_triggers
+    from standfast.protocols.resumption.records import document_records
 
     document_files.take_over(journal, place, default)  # one that nobody knows is begun as it is
     if not journal.exists:
         return []
-    known = fired_triggers.documents(journal.query)
+    known = document_records.documents(journal.query)
     here = [each for each in known if id_file.here(journal, each.root) == place.root]
     there = [each for each in here if document_files.is_there(journal, each)]
     found = [of_document(journal, each) for each in there]

@@ -1,9 +1,10 @@
 """Compactions of main agents, and the documents that were worked by when they came.
 
-The hook before a compaction leaves an event and, as its face, one file. Whoever may write the
-documents makes a T5 of it, unacknowledged; it is acknowledged once the agent has been told what
-the compaction took, which its own acts show. Told times are those of the events: a merge or an
-acknowledgement that comes late must not make a section look as if somebody had just updated it.
+The hook before a compaction leaves an event; its file is made by `files/compaction_files.py`.
+Whoever may write the documents makes a T5 of the event, unacknowledged; it is acknowledged once
+the agent has been told what the compaction took, which its own acts show. Told times are those of
+the events: a merge or an acknowledgement that comes late must not make a section look as if
+somebody had just updated it.
 """
 
 from __future__ import annotations
@@ -12,25 +13,23 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from standfast import clock, disk
-from standfast.protocols.resumption.records import fired_triggers, live_documents
+from standfast import clock
+from standfast.protocols.resumption.records import document_records, live_documents
 from standfast.protocols.resumption.rules import staleness
-from standfast.protocols.resumption.rules.hook_checkpoints import Checkpoint, in_order
+from standfast.protocols.resumption.rules.hook_checkpoints import in_order
 from standfast.protocols.resumption.rules.triggers import Acknowledged, Compaction, CompactionEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from standfast.journal.author import Author
-    from standfast.journal.store import Journal
     from standfast.journal.tables.document_folds import Document
     from standfast.journal.transaction import Writing
-    from standfast.protocols.resumption.records.fired_triggers import Ask
+    from standfast.protocols.resumption.records.document_records import Ask
 
 FOLDER = "checkpoints"
 PREFIX = "CX"
 RECOVERING, IDLE = "compaction-recovery", "idle"
-_KEPT = 20  # of the newest: older files that somebody took away stay away
 
 _STOOD = """
     SELECT json_group_object(substr(key, 12), json_object(
@@ -105,27 +104,16 @@ def path(folder: str, name: str) -> str:
     return os.path.join(folder, FOLDER, f"{name.lower()}-checkpoint.json")
 
 
-def keep_files(journal: Journal) -> None:
-    """Write the files that are not there: a hook that was killed has left the event alone."""
-    newest = "SELECT value FROM cells WHERE key >= 'cx:' AND key < 'cx;' ORDER BY seq DESC LIMIT ?"
-    for (text,) in journal.query(newest, (_KEPT,)):
-        value = json.loads(text)
-        where = path(journal.folder, value["id"])
-        if not os.path.lexists(where):
-            disk.make_folder(os.path.dirname(where))
-            disk.replace(where, json.dumps(value, ensure_ascii=False, indent=2).encode() + b"\n")
-
-
 def merge(tx: Writing, author: Author) -> None:
     """Every compaction that a live document does not have yet becomes a T5 of it."""
     for document, lacking in _to_merge(tx.execute):
-        now, root = document, fired_triggers.root_of(tx.execute, document)
+        now, root = document, document_records.root_of(tx.execute, document)
         for told in lacking:
-            state = fired_triggers.recovery(
+            state = document_records.recovery(
                 tx.execute, now, _not_before(now, told.at), current_activity=RECOVERING
             )
             trigger = CompactionEvent(state, _compaction(told, now, root))
-            now = fired_triggers.fire(tx, now.name, trigger, author)
+            now = document_records.fire(tx, now.name, trigger, author)
 
 
 def acknowledge(tx: Writing, author: Author) -> None:
@@ -135,14 +123,14 @@ def acknowledge(tx: Writing, author: Author) -> None:
         ids = [one["id"] for one in _waiting(document) if _name_of(one) in names]
         seen = max(each.seen or 0 for each in told)
         activity = document.state["current_activity"]
-        state = fired_triggers.recovery(
+        state = document_records.recovery(
             tx.execute,
             document,
             _not_before(document, seen),
             current_activity=_before(document, told) if activity == RECOVERING else activity,
         )
         trigger = CompactionEvent(state, Acknowledged(tuple(ids)))
-        fired_triggers.fire(tx, document.name, trigger, author)
+        document_records.fire(tx, document.name, trigger, author)
 
 
 def lags(ask: Ask) -> bool:
@@ -177,7 +165,7 @@ def _known(ask: Ask) -> list[tuple[Document, list[Told]]]:
     every = [Told(json.loads(value), at, seen) for value, at, seen in ask(_ALL, ())]
     return [
         (document, _in_order(each for each in every if _concerns(each, document)))
-        for document in fired_triggers.documents(ask)
+        for document in document_records.documents(ask)
         if document.is_live
     ]
 
@@ -200,8 +188,7 @@ def _name(file: str) -> str:
 def _in_order(found: Iterable[Told]) -> list[Told]:
     """By their numbers, 999 before 1000."""
     by_file = {each.value["file"]: each for each in found}
-    empty = Compaction("", "", None)
-    return [by_file[each.file] for each in in_order(Checkpoint(file, empty) for file in by_file)]
+    return [by_file[file] for file in in_order(by_file)]
 
 
 def _compaction(told: Told, document: Document, root: str) -> Compaction:

@@ -39,7 +39,7 @@ def follow(tx: Writing, author: Author, name: str | None = None) -> None:
     """
     if not has_documents(tx.execute):
         return
-    from standfast.protocols.resumption.records import fired_triggers
+    from standfast.protocols.resumption.records import document_records
 
-    if fired_triggers.lags(tx.execute, name):
-        fired_triggers.catch_up(tx, author, name)
+    if document_records.lags(tx.execute, name):
+        document_records.catch_up(tx, author, name)

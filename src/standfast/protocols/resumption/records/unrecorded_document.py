@@ -14,7 +14,7 @@ from standfast.journal.tables.schema import MIGRATIONS
 
 if TYPE_CHECKING:
     from standfast.journal.tables.document_folds import Document
-    from standfast.protocols.resumption.records.fired_triggers import Ask
+    from standfast.protocols.resumption.records.document_records import Ask
 
 
 def journalled(document: Document | None = None) -> Ask:

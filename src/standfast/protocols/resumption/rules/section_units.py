@@ -1,4 +1,4 @@
-"""A resumption section as single records: for each of them somebody stands. Pure."""
+"""A section's fields and log entries, each by its path, so that each can have an author. Pure."""
 
 from __future__ import annotations
 

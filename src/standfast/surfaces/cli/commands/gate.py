@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from standfast.errors.base import NothingFound, WrongUsage
-from standfast.protocols.resumption.records import fired_triggers
+from standfast.protocols.resumption.records import document_records
 from standfast.protocols.resumption.rules.quality_gates import missing, read_scores
 from standfast.surfaces.cli import gate_picture as shown
 from standfast.surfaces.cli import section_write as writing
@@ -93,11 +93,11 @@ def _keep(
     """The document after it."""
     who = writing.author(context)
     name = writing.ensure(tx, context, file, who).name
-    pending = fired_triggers.score(tx, name, gate, scores, who)
+    pending = document_records.score(tx, name, gate, scores, who)
     lacking = missing(pending.scores)
     if lacking:
         _refuse_early(said, lacking)
-        found = fired_triggers.find(tx.execute, name)
+        found = document_records.find(tx.execute, name)
         if found is None:
             raise NothingFound(f"nothing is known of `{file}`")
         return found

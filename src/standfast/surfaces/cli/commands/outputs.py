@@ -11,8 +11,7 @@ from standfast.protocols.outputs.records import launch_records as recorded
 from standfast.protocols.outputs.rules import whole_output
 from standfast.runs.stages import launches
 from standfast.runs.stages import stage_loop as stages
-from standfast.surfaces.cli import persons
-from standfast.surfaces.cli import stage_arguments as shown
+from standfast.surfaces.cli import persons, stage_arguments, stage_picture
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def configure(parser: Parser) -> None:
     """What to do with which outputs."""
     parser.add_argument("action", choices=tuple(_ACTIONS), help="what to do")
     parser.add_argument("roles", nargs="*", help="roles, or the names of their files")
-    shown.configure(parser)
+    stage_arguments.configure(parser)
     parser.add_argument("--launched", action="append", default=[], metavar="ROLE",
                         help="only these were begun (repeat it)")  # fmt: skip
     parser.add_argument("--task", metavar="FILE", help="for `prompt`: the task; `-` reads stdin")
@@ -47,14 +46,16 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 def _check(context: Context, arguments: argparse.Namespace) -> int:
     """Say of each output whether it is valid; 1 when one is not."""
-    wanted = shown.wanted(context, arguments, only=[*arguments.roles, *arguments.launched])
+    wanted = stage_arguments.wanted(
+        context, arguments, only=[*arguments.roles, *arguments.launched]
+    )
     found = _look(context, wanted)
     valid = sum(output.is_valid for output in found)
     if context.json:
-        print(json_line(shown.as_dict(wanted, found)))
+        print(json_line(stage_picture.as_dict(wanted, found)))
     else:
         if found:
-            print(shown.rows(context, found))
+            print(stage_picture.rows(context, found))
         print(f"{valid} of {len(found)} valid in {context.short(wanted.folder)}")
     context.heal()
     return 0 if valid == len(found) else 1
@@ -62,13 +63,15 @@ def _check(context: Context, arguments: argparse.Namespace) -> int:
 
 def _gate(context: Context, arguments: argparse.Namespace) -> int:
     """Decide whether the stage goes on."""
-    wanted = shown.wanted(context, arguments, only=[*arguments.roles, *arguments.launched])
+    wanted = stage_arguments.wanted(
+        context, arguments, only=[*arguments.roles, *arguments.launched]
+    )
     found = _look(context, wanted)
     try:
-        decided = stages.gate(context.journal, wanted, found, shown.author(context))
+        decided = stages.gate(context.journal, wanted, found, stage_arguments.author(context))
     except JournalUnwritable:
         decided = stages.decide(wanted, found)
-    status = shown.show_gate(context, wanted, found, decided)
+    status = stage_picture.show_gate(context, wanted, found, decided)
     context.heal()
     return status
 
@@ -77,14 +80,14 @@ def _look(context: Context, wanted: Wanted) -> list[Output]:
     """Inside a sandbox the journal cannot take receipts: what is on disk is told all the same."""
     try:
         context.may_write()
-        return stages.look(context.journal, wanted, shown.author(context))
+        return stages.look(context.journal, wanted, stage_arguments.author(context))
     except JournalUnwritable:
         return stages.with_work(context.journal, files.expected(context.journal, wanted))
 
 
 def _prompt(context: Context, arguments: argparse.Namespace) -> int:
     """Print what an agent must be told about its file, after its task if there is one."""
-    wanted = shown.wanted(context, arguments)
+    wanted = stage_arguments.wanted(context, arguments)
     roles = _roles(wanted, arguments.roles)
     task = _task(context, arguments.task)
     files.refuse_unwritable(wanted.folder)
@@ -101,24 +104,24 @@ def _task(context: Context, path: str | None) -> str:
         return ""
     if path == "-":
         return sys.stdin.read(_TASK_LIMIT)
-    return shown.read(context, path).decode("utf-8", "replace")
+    return stage_arguments.read(context, path).decode("utf-8", "replace")
 
 
 def _roles(wanted: Wanted, said: list[str]) -> list[str]:
     if not said:
         raise WrongUsage("name at least one role", remedy="See `standfast outputs --help`.")
-    roles = [shown.role_of(wanted.stage, each) for each in said]
+    roles = [stage_arguments.role_of(wanted.stage, each) for each in said]
     return list(dict.fromkeys(roles))
 
 
 def _launched(context: Context, arguments: argparse.Namespace) -> int:
     """Count a launch that no hook sees, before it is made."""
-    wanted = shown.wanted(context, arguments)
+    wanted = stage_arguments.wanted(context, arguments)
     roles = _roles(wanted, [*arguments.roles, *arguments.launched])
     _refuse_unknown(wanted, _every(context, wanted), roles)
     context.may_write()
     files.refuse_unwritable(wanted.folder)
-    counted = launches.count(context.journal, wanted, roles, shown.author(context))
+    counted = launches.count(context.journal, wanted, roles, stage_arguments.author(context))
     if context.json:
         told = {each.role: {"launches": each.launches, "left": each.left} for each in counted}
         print(json_line(told))
@@ -140,10 +143,10 @@ def _grant(context: Context, arguments: argparse.Namespace) -> int:
 
 def _say(context: Context, arguments: argparse.Namespace, what: str) -> int:
     persons.refuse_agents(context)
-    wanted = shown.wanted(context, arguments)
+    wanted = stage_arguments.wanted(context, arguments)
     roles = _roles(wanted, arguments.roles)
     _refuse_needless(context, wanted, roles)
-    author = shown.author(context, persons.who(context, arguments.by))
+    author = stage_arguments.author(context, persons.who(context, arguments.by))
     context.may_write()
     tell = recorded.accept if what == "accepted" else recorded.grant
     with context.journal.writing() as tx:

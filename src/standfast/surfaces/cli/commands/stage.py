@@ -11,10 +11,10 @@ from standfast.errors.base import WrongUsage
 from standfast.processes.programs import find_program
 from standfast.processes.running_program import Running
 from standfast.protocols.outputs.rules.stages import LIGHT
-from standfast.runs.stages import dispatch, stage_loop
+from standfast.runs import stale_section
+from standfast.runs.stages import stage_loop
 from standfast.runs.stages.launches import Agents, Launch
-from standfast.surfaces.cli import grounds
-from standfast.surfaces.cli import stage_arguments as shown
+from standfast.surfaces.cli import grounds, stage_arguments, stage_picture
 from standfast.surfaces.cli.screen import speak
 from standfast.text import printable
 
@@ -32,7 +32,7 @@ _LONGEST_S = 7 * 86_400
 def configure(parser: argparse.ArgumentParser) -> None:
     """Which stage, what each agent is asked, and which program is an agent."""
     parser.add_argument("action", choices=("run",), help="the four steps, from wherever it stands")
-    shown.configure(parser)
+    stage_arguments.configure(parser)
     task = parser.add_mutually_exclusive_group(required=True)
     task.add_argument("--task", metavar="FILE", help="what every agent is asked")
     task.add_argument("--tasks", metavar="DIR", help="what each is asked: DIR/ROLE.md")
@@ -50,23 +50,23 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Take the stage through its gate; begun again after any crash it goes on where it was."""
     if not 0 < arguments.parallel <= _MOST_AT_ONCE or not 0 < arguments.time <= _LONGEST_S:
         raise WrongUsage(f"--parallel goes up to {_MOST_AT_ONCE}, --time up to {_LONGEST_S:,}")
-    wanted = shown.wanted(context, arguments)
+    wanted = stage_arguments.wanted(context, arguments)
     tasks = _tasks(context, wanted, arguments)
     find_program(arguments.runner[0], context.environ.get("PATH"))  # before anything is counted
     grounds.refuse_absence(context)
     context.may_write()
-    dispatch.refuse_stale(context.journal, context.place.root, context.config.session)
+    stale_section.refuse_stale(context.journal, context.place.root, context.config.session)
     found, gate = stage_loop.run(
         context.journal,
         wanted._replace(next=tuple(tasks)),
         tasks,
         _agents(context, arguments),
-        shown.author(context),
-        inputs=[shown.read(context, path) for path in arguments.input],
+        stage_arguments.author(context),
+        inputs=[stage_arguments.read(context, path) for path in arguments.input],
         stale_too=arguments.stale,
         tell=lambda words: _tell(context, words),
     )
-    status = shown.show_gate(context, wanted, found, gate, judged=True)
+    status = stage_picture.show_gate(context, wanted, found, gate, judged=True)
     context.heal()
     return status
 
@@ -84,7 +84,7 @@ def _agents(context: Context, arguments: argparse.Namespace) -> Agents:
 def _tasks(context: Context, wanted: Wanted, arguments: argparse.Namespace) -> dict[str, str]:
     """What each role is asked; a role without a task is refused before anything begins."""
     every = () if arguments.mode == LIGHT else tuple(wanted.stage.tiers)
-    roles = [shown.role_of(wanted.stage, each) for each in arguments.role] or every
+    roles = [stage_arguments.role_of(wanted.stage, each) for each in arguments.role] or every
     if not roles:
         raise WrongUsage(f"nothing is to be launched in `{wanted.stage.name}`: name some --role")
     if arguments.task is not None:
@@ -93,7 +93,7 @@ def _tasks(context: Context, wanted: Wanted, arguments: argparse.Namespace) -> d
 
 
 def _text(context: Context, path: str) -> str:
-    return shown.read(context, path).decode("utf-8", "replace")
+    return stage_arguments.read(context, path).decode("utf-8", "replace")
 
 
 def _beginner(context: Context, runner: list[str]) -> Callable[[Launch], Running]:

@@ -1,4 +1,4 @@
-"""At CRITICAL staleness nothing is dispatched."""
+"""While a section is CRITICAL no run, lane or stage begins anything."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import pytest
 from claude_calls import SESSION, Claude
 from conftest import Cli
 from resumption_files import FILE, journalled, old
+from run_worlds import night
 
 IN_SESSION = {"CLAUDE_CODE_SESSION_ID": SESSION}
 STAGE = ("stage", "run", "--stage", "retro", "--role", "cdm-analysis", "--task", "task.md",
@@ -49,3 +50,28 @@ def test_who_has_no_session_or_no_live_document_is_not_stopped(begun: Path, cli:
 
     assert "SF129" not in cli(*STAGE, cwd=begun, env=IN_SESSION).stderr
     assert "SF129" not in cli(*STAGE, cwd=begun).stderr
+
+
+@pytest.mark.req("RES-20")
+def test_run_and_lane_are_neither_begun_nor_gone_on_with(tmp_path: Path) -> None:
+    world = night(tmp_path)
+    world.agent("exit 3")
+    plan = world.plan("run: r\nlanes: {a: Do a.}\n")
+    task = world.top / "task.md"
+    task.write_text("Look.\n", encoding="utf-8")
+    lane = ("--run-id", "s", "--phase", "P1", "--lane", "b")
+    calls = [
+        ("run", plan), ("resume", "r"),
+        ("lane", "run", *lane, "--runner", "exit 3", "--task", str(task)),
+        ("lane", "resume", *lane),
+    ]  # fmt: skip
+    for words in calls[::2]:
+        assert world.call(*words).returncode != 0
+    paid = world.paid().total()
+    Claude(world.repo)("SessionStart", source="startup")
+    journalled(world.repo)
+
+    for words in calls:
+        done = world.call(*words, **IN_SESSION)
+        assert (done.returncode, "SF129" in done.stderr) == (1, True), done.stderr
+    assert world.paid().total() == paid

@@ -1,4 +1,7 @@
-"""Who asks: the one who leads a session, or a subagent of it, as far as its calls tell."""
+"""The subagent that asks to write a section, as far as the open calls of its session tell.
+
+Who leads the session may write it, and no subagent may.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""The resumption sections of a repository's files: every trigger is an event of the journal.
+"""The documents, as the journal has them: each is the resumption section of a repository's file.
 
-A trigger is checked and recorded in one transaction, so ids have no gaps however many write at
-once. A decision belongs to one document, which numbers it; the journal's own id stands beside it.
+This is their one store: here they are found, begun, named and moved, and every trigger, score and
+edit of one becomes an event. A trigger is checked and recorded in one transaction, so ids have no
+gaps however many write at once. A decision belongs to one document, which numbers it; the
+journal's own id stands beside it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Whether work may be begun here: not by a section that is from before this session."""
+"""Whether runs, lanes and stages may begin anything here: not by a section from before the session.
+
+That is a section at CRITICAL staleness.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ def refuse_stale(journal: Journal, root: str, session: str | None) -> None:
     """Raise where a live document at home in *root* was last updated before this session."""
     if session is None or not _has_documents(journal):
         return
-    from standfast.protocols.resumption.records import fired_triggers, freshness, live_documents
+    from standfast.protocols.resumption.records import document_records, freshness, live_documents
 
     here = live_documents.names(journal.query, root)
-    for document in fired_triggers.documents(journal.query):
-        home = fired_triggers.root_of(journal.query, document)
+    for document in document_records.documents(journal.query):
+        home = document_records.root_of(journal.query, document)
         if document.name not in here or os.path.realpath(home) != os.path.realpath(root):
             continue
         found = freshness.of_document(journal.query, document, session, clock.now_us())

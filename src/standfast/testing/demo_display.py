@@ -29,7 +29,7 @@ _COLOURS = {State.RUNNING: "cyan", State.DONE: "green", State.WAITING: "dim"}
 _SHOWN = 8
 
 
-class RunStage:
+class DemoDisplay:
     """What whoever watches sees."""
 
     def __init__(self, demo: Demo) -> None:
