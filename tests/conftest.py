@@ -188,7 +188,7 @@ def world_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 @pytest.fixture(autouse=True)
 def world(world_of_the_session: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Give each test a fresh home, state and temporary folder, beside its empty tmp_path."""
-    folder = tmp_path_factory.mktemp(f"w{next(COUNT)}", numbered=False)
+    folder = tmp_path_factory.mktemp(f"x{next(COUNT)}", numbered=False)
     with pytest.MonkeyPatch.context() as patch:
         _pin_world(patch, folder)
         yield folder
@@ -198,7 +198,7 @@ def world(world_of_the_session: None, tmp_path_factory: pytest.TempPathFactory) 
 def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """As pytest's own, which looks at the folders of all tests before for a free number."""
     name = re.sub(r"\W", "_", request.node.name)[:30]
-    return tmp_path_factory.mktemp(f"{name}{next(COUNT)}", numbered=False)
+    return tmp_path_factory.mktemp(f"{name}-{next(COUNT)}", numbered=False)
 
 
 def _pin_world(patch: pytest.MonkeyPatch, folder: Path) -> None:
