@@ -57,6 +57,9 @@ def _is_open(phrase: Sequence[Token]) -> bool:
         return False  # a cell of a table tells what somebody does
     if not words.FOR_OTHERS.isdisjoint(said) and not said & {"this", "following"}:
         return False  # `TODO for me: …`
+    is_judged = at >= 0 and phrase[0].word in words.LOOKS | words.REWORDS
+    if is_judged and not words.ORDERS.isdisjoint(said):
+        return False  # `Review this instruction: …`
     said = {word for word in said if any(map(str.isalpha, word))}
     theirs = words.LEADERS | words.NOT_OURS | words.THEIRS
     return not said or (

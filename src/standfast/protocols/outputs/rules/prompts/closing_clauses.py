@@ -80,6 +80,8 @@ class Clause:
             return NONE
         if said[at] in words.IT_CLOSES:
             return self._by_third_person(at)
+        if said[at] in words.CLOSED_BY:
+            return PLAIN if at and self._before[at - 1].endswith(",") else NONE
         if not self._is_order(at):
             return NONE
         return PLAIN if said[at] in words.CLOSING else STRONG
@@ -106,7 +108,8 @@ class Clause:
         said = self.said
         if said[at + 1 :] == ["with"] and self._before[-1].rstrip("*_|").endswith(":"):
             return STRONG
-        if not words.SEES_TO_IT.isdisjoint(said[max(at - _NEAR, 0) : at]):
+        near = said[max(at - _NEAR, 0) : at]
+        if not words.SEES_TO_IT.isdisjoint(near) or " see to " in f" {' '.join(near)} ":
             return STRONG
         before = said[at - 1] if at else "it"
         return PLAIN if before in words.CLOSED or before.endswith(".md") else NONE
@@ -154,15 +157,18 @@ class Clause:
     def _named(self) -> tuple[int, bool]:
         """Where the line is named, and whether as one that is last; -1 where it is not."""
         said, at = self.said, len(self.said)
-        while (
-            at
-            and not _is_last_line(said, at)
-            and (said[at - 1] in words.NAMING or not said[at - 1])
-        ):
+        while at and not _is_last_line(said, at) and self._may_name(at - 1):
             at -= 1
         if _is_last_line(said, at):
             return at - 2, True
         return next((at for at in range(at, len(said)) if said[at] in words.MARKS), -1), False
+
+    def _may_name(self, at: int) -> bool:
+        """`of your notes`: any noun behind an article or a pronoun."""
+        said = self.said
+        is_noun = at > 1 and said[at - 1] in words.OWNERS and said[at - 2] in {"of", "in"}
+        is_noun = is_noun and words.IN_A_REPLY.isdisjoint(said[at : at + 1])
+        return said[at] in words.NAMING | {""} or (is_noun and not self._opens(at + 1))
 
     def _by_place(self) -> int:
         """`… must be the last line`, `write … on its last line`, `with … as the last line`."""

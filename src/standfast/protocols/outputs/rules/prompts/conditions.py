@@ -34,7 +34,7 @@ def is_doubtful(path: Token, phrase: Sequence[Token], behind: Sequence[Token]) -
         or near[:1] in ([word] for word in words.OLD)
         or depends_behind(behind)
         or _has_a_choice(behind)
-        or "by" in near[:2]
+        or ("by" in near[:2] and near[0] not in words.CLOSED_BY)
         or (near[:1] == ["in"] and "old" in near[:3])
     )
 

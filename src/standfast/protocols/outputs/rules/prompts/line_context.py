@@ -109,7 +109,8 @@ class Before:
 
     def wrapped(self, said: str, found: list[Token]) -> list[Token]:
         """The half of a sentence that stands in the line before."""
-        goes_on = self.is_wrapped and not said[0].isupper() and plain(said) == said
+        is_new = said.lstrip("*_")[:1].isupper()
+        goes_on = self.is_wrapped and not is_new and plain(said) == said
         goes_on = goes_on and not _begins_anew(self.last, said)
         return tokens(self.last) if goes_on and not found[0].colon else []
 

@@ -116,6 +116,8 @@ ELSEWHERE = _words("how whether why agents lead they others")
 # An order that stands alone on its line, without a full stop; and what makes it go on below.
 LOOKS = _words("""look check find review read analyse analyze audit inspect examine search verify
     investigate scan list research map trace go""")
+REWORDS = _words("rate improve translate rewrite reword rephrase shorten simplify proofread judge")
+ORDERS = _words("instruction sentence prompt wording phrase text line paragraph order")
 TIES = _words("""that whether if how why who which where when what and or then to but agent agents
     they subagents reviewers tools scripts hooks everyone people code""")
 
@@ -159,7 +161,8 @@ SAYING = _words("say says said saying tell tells told prompt prompts")
 CLOSES_IT = _words("""end finish close terminate conclude add append put seal sign wrap round""")
 IT_CLOSES = _words("ends finishes closes terminates concludes")
 CLOSING = _words("ending finishing closing terminating concluding adding appending putting")
-CLOSES = CLOSES_IT | IT_CLOSES | CLOSING
+CLOSED_BY = _words("terminated ended closed finished concluded followed")
+CLOSES = CLOSES_IT | IT_CLOSES | CLOSING | CLOSED_BY
 PLACES = _words("put add append place include insert have leave keep print type emit")
 MUST_CLOSE = _words("must shall should be to has have needs need read exactly")
 BEFORE_CLOSING = _words("""and then must shall should please pls always finally also lastly just but
@@ -168,14 +171,23 @@ BEFORE_TO = _words("has have needs need sure remember forget required ought is a
 ITSELF = _words("itself themselves also both each all always then finally")
 CLOSED = _words("""it file files that which one document report review they each both all
     output outputs deliverable and""")
-SEES_TO_IT = _words("sure ensure see")
+SEES_TO_IT = _words("sure ensure")
 ASKED = _words("why whether")
 NOT_TO_CLOSE = _words("without before stop than avoid skip")
 LAST = _words("last final closing ending end")
 AT_THE_END = _words("last final closing end bottom")
 MARKS = _words("sentinel marker")
 IS = _words("is are reads will being stays")
-EVERY = _words("both each all every them they these those their")
+EVERY_ONE = _words("both each all every these those")
+EVERY = EVERY_ONE | _words("them they their")
+OF_EVERY = (
+    MUST_CLOSE
+    | CLOSES
+    | _words("""file files of one two three four document documents outputs
+    them with by on at own last final closing in file's itself themselves is are""")
+    | {""}
+)
+OWN = _words("file files own final complete full")
 OF_ONE = _words("it its file file's")
 _OF_THE_FILE = _words("""it its that which this your their them each both these those file files
     output outputs report review document result results deliverable file's files' document's

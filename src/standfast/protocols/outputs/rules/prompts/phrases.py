@@ -120,6 +120,10 @@ def _by_list(phrase: Sequence[Token], at: int, before: Sequence[int]) -> int:
     """`a and b`: as the one before it."""
     while at >= 0 and phrase[at].word in words.AND | words.FILLERS and not phrase[at].path:
         at -= 1
+    aside = at
+    while aside > 0 and not (phrase[aside].opens or phrase[aside].path):
+        aside -= 1
+    at = aside - 1 if aside > 0 and phrase[aside].opens else at  # `a.md (your findings) and`
     return before[at] if at >= 0 and phrase[at].path else NO
 
 

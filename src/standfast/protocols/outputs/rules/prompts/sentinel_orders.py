@@ -66,10 +66,16 @@ def _order(before: list[str], rest: str) -> tuple[int, int]:
 
 
 def _about(said: Sequence[str]) -> int:
-    if not words.EVERY.isdisjoint(said):
+    """`each must`, `both files`; not `each input`, and not `your output`, which may be any."""
+    pairs = list(zip(said, (*said[1:], ""), strict=True))
+    if any(word in words.EVERY and behind in words.OF_EVERY for word, behind in pairs):
         return ALL
+    if not words.EVERY_ONE.isdisjoint(said) or "output" in said:
+        return ANY
+    if any(word == "your" and behind in words.OUTPUTS | words.OWN for word, behind in pairs):
+        return ANY
     is_named = not words.OF_ONE.isdisjoint(said) or words.OUTPUTS.isdisjoint(said)
-    return IT if is_named and "your" not in said and "output" not in said else ANY
+    return IT if is_named else ANY
 
 
 def _last_sentence(text: str) -> list[str]:
