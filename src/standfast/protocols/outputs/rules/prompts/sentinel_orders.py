@@ -67,7 +67,7 @@ def _order(before: list[str], rest: str) -> tuple[int, int]:
 
 def _about(said: Sequence[str]) -> int:
     """`each must`, `both files`; not `each input`, and not `your output`, which may be any."""
-    pairs = list(zip(said, (*said[1:], ""), strict=True))
+    pairs = list(pairwise((*said, "")))
     if any(word in words.EVERY and behind in words.OF_EVERY for word, behind in pairs):
         return ALL
     if not words.EVERY_ONE.isdisjoint(said) or "output" in said:
