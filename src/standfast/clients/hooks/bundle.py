@@ -44,6 +44,7 @@ MODULES = (
     *("journal.tables.folds", "journal.tables.schema", "journal.tables.session_folds"),
     *("protocols.outputs.files.output_file", "protocols.outputs.files.output_places"),
     "protocols.outputs.rules.prompts.clauses",
+    "protocols.outputs.rules.prompts.closing_clauses",
     "protocols.outputs.rules.prompts.conditions",
     "protocols.outputs.rules.prompts.declared_outputs",
     "protocols.outputs.rules.prompts.intros",

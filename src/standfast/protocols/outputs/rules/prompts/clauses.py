@@ -53,14 +53,18 @@ def _is_open(phrase: Sequence[Token]) -> bool:
     """Whether what stands before a colon leaves the order to the agent: `Lead: write` does not."""
     at = max((at for at, each in enumerate(phrase) if each.colon), default=-1)
     said = {each.word for each in phrase[: at + 1]}
-    if "|" in said:
+    if not said.isdisjoint({"|", "than"}):  # `More than five findings: …`
         return False  # a cell of a table tells what somebody does
     if not words.FOR_OTHERS.isdisjoint(said) and not said & {"this", "following"}:
         return False  # `TODO for me: …`
+    is_judged = at >= 0 and phrase[0].word in words.LOOKS | words.REWORDS
+    if is_judged and not words.ORDERS.isdisjoint(said):
+        return False  # `Review this instruction: …`
     said = {word for word in said if any(map(str.isalpha, word))}
     theirs = words.LEADERS | words.NOT_OURS | words.THEIRS
     return not said or (
-        not said.isdisjoint(words.OPENS - words.ARTICLES) and said.isdisjoint(theirs)
+        not said.isdisjoint((words.OPENS | words.OPENS_ANEW) - words.ARTICLES)
+        and said.isdisjoint(theirs)
     )
 
 
@@ -105,15 +109,17 @@ def _is_about_outputs(clause: Sequence[str], verb: str) -> bool:
 
 def _is_order(clause: Sequence[str]) -> bool:
     """By what stands before the verb: nothing but manners, `you must`, `remember to`."""
-    if clause[-1:] == ["or"] or words.POLITE.issuperset(clause):
+    if words.POLITE.issuperset(clause):
         return True
+    if clause[-1:] == ["or"]:  # `create or overwrite`
+        return (words.MAKES | words.WRITES).issuperset(clause[-2:-1])
     if not words.YOU.isdisjoint(clause):
         said = clause[max(at for at, word in enumerate(clause) if word in words.YOU) + 1 :]
         if not words.BETWEEN_YOU.issuperset(said):
             return False
         return words.MAYBE.isdisjoint(clause) or clause[-2:] == ["need", "to"]
     if any(tuple(clause[-len(end) :]) == end for end in words.TOLD):
-        return True
+        return words.EXPECTS.isdisjoint(clause)
     first, second, third = [*clause, "", "", ""][:3]
     is_agent = first in words.THIS and second in words.AGENT
     return is_agent and third in words.MUST and third == clause[-1]

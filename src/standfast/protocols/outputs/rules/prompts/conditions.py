@@ -1,4 +1,4 @@
-"""Whether an order holds in every case: `in case`, `should you`, `after`. Hook path.
+"""Whether an order holds in every case, and is none of two: `in case`, `or`, `after`. Hook path.
 
 An agent that finds nothing has rightly written nothing where it was told to write what it finds.
 That its own work comes to an end is no condition.
@@ -19,7 +19,56 @@ _TIMES = frozenset({"when", "once", "after", "before", "as"})
 _OF_ITS_OWN = (
     words.ENDING | words.OUTPUTS | {"you", "you've", "you're", "your", "that", "this", "anything"}
 )
+_FEW = 4  # words
 _ANYWHERE = frozenset({"in", "on", "upon", "for", "with", "without", "under", "at"})
+
+
+def is_doubtful(path: Token, phrase: Sequence[Token], behind: Sequence[Token]) -> bool:
+    """Questions, examples, conditions (`even if` is none), one of two, and what others will do."""
+    said, near = _heard(phrase), [each.word for each in behind[:_FEW]]
+    return (
+        path.asks
+        or bool(behind and behind[-1].asks)
+        or not words.DOUBTS.isdisjoint(said)
+        or _has_condition(said)
+        or near[:1] in ([word] for word in words.OLD)
+        or depends_behind(behind)
+        or _has_a_choice(behind)
+        or ("by" in near[:2] and near[0] not in words.CLOSED_BY)
+        or (near[:1] == ["in"] and "old" in near[:3])
+    )
+
+
+def _heard(phrase: Sequence[Token]) -> list[str]:
+    """The words before the path; what was asked before a new order is no doubt."""
+    at = len(phrase) - 1
+    while at > 0 and not (
+        phrase[at - 1].comma and _first(phrase[at:]) in words.WRITES | words.PUTS
+    ):
+        at -= 1
+    asked = {each.word for each in phrase[: max(at, 0)]} & words.ASKED
+    return [each.word for each in phrase if each.word not in asked]
+
+
+def _first(phrase: Sequence[Token]) -> str:
+    return next((each.word for each in phrase if each.word not in words.BEFORE_CLOSING), "")
+
+
+def _has_a_choice(behind: Sequence[Token]) -> bool:
+    """`… or b.md`, `… / b.md`, `…, or if that is taken b.md`; `… or reply`, `… as you like`."""
+    said = " ".join(each.word for each in behind)
+    if any(each in said for each in words.AS_IT_LIKES):
+        return True
+    tie = {each.word for each in behind[:3]} - {"and"} if behind else set()
+    first = behind[0].word if behind else ""
+    is_tied = first in words.OR or (first == "and" and not words.OR.isdisjoint(tie))
+    is_left = not words.INSTEAD.isdisjoint(each.word for each in behind[1:_FEW])
+    return is_tied and (is_left or any(each.path for each in behind))
+
+
+def _has_condition(said: Sequence[str]) -> bool:
+    """`If …`, wherever it stands; not `even if …`."""
+    return any(word == "if" and said[max(at - 1, 0)] != "even" for at, word in enumerate(said))
 
 
 def depend(phrase: Sequence[Token]) -> bool:

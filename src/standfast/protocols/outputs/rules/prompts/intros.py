@@ -26,10 +26,16 @@ def kind(intro: str) -> int:
         return THEIRS
     if not (words.THEIRS | words.LEADERS | words.NEVER).isdisjoint(about):
         return THEIRS
-    leads_in = not (words.OPENS | words.LEADS_IN).isdisjoint(about - _SMALL)
+    leads_in = orders(intro) or not (words.OPENS | words.LEADS_IN).isdisjoint(about - _SMALL)
     if not _SPOKEN_OF.isdisjoint(about):
         return THEIRS
     return OURS if leads_in and words.NOT_OURS.isdisjoint(about - words.OUTPUTS) else UNKNOWN
+
+
+def orders(intro: str) -> bool:
+    """`Produce two files:`, `Then write:`."""
+    said = (word.strip(_MARKS) for word in intro.lower().split())
+    return next((word for word in said if word not in words.POLITE), "") in words.LEAVES
 
 
 def warns(line: str) -> bool:

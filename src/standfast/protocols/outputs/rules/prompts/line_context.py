@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from standfast.protocols.outputs.rules import whole_output
 from standfast.protocols.outputs.rules.prompts import intros
 from standfast.protocols.outputs.rules.prompts import phrase_words as words
 from standfast.protocols.outputs.rules.prompts.tokens import tokens
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from standfast.protocols.outputs.rules.prompts.tokens import Token
 
 _SAMPLES = ("example", "template", "sample", "excerpt", "quot", "snippet", "mistake")
+_SHOWN = ("example", "sample", "excerpt", "quot", "snippet", "mistake", "prompt", "input", "log")
+_FORMS = ("format", "template", "structure", "layout")
 _QUOTING = (*_SAMPLES, "prompt", "old", "wrong", "bad", "transcript", "log", "context")
 _OTHERS = ("agent", "reviewer", "role", "team", "expert")
 _BULLETS = ("- ", "* ", "+ ", "• ")
@@ -32,6 +35,8 @@ class Before:
         self.is_half = False  # the same, over blank lines
         self.is_set_off = False  # whether the line before is a quotation that is set in
         self.in_fence = self.fence_counts = self.is_deeper = False
+        self.fence_shows = self.is_alone = False
+        self.shown: list[str] = []  # the lines of this fence
         self.heading_counts = True
         self.intro_kind = intros.OURS
         self.theirs = intros.Block()
@@ -56,14 +61,32 @@ class Before:
         self.is_next = self.is_next and self.intro_kind != intros.OURS
         self.theirs.meet_blank()
 
-    def meet_fence(self) -> None:
-        """What is in a fence counts where it was said that it is to be done."""
+    def meet_fence(self) -> str:
+        """What is in a fence counts where it was said that it is to be done; its last line."""
         self.in_fence = not self.in_fence
+        shown = self.shown if self.fence_shows and not self.in_fence else []
         about = self.last.lower()
+        self.shown, self.fence_shows = [], self._leads_to_a_template(about)
         leads = self.last.startswith("#") or intros.kind(about) == intros.OURS
-        is_about = any(word in about for word in words.INSTRUCTING)
+        is_about = ".md" not in about and any(word in about for word in words.INSTRUCTING)
         self.fence_counts = leads and is_about and not any(word in about for word in _SAMPLES)
         self.theirs.end()
+        self.is_alone = len(shown) == 1
+        return shown[-1] if shown else ""
+
+    def closes(self) -> str:
+        """What a fence with the sentinel at its end says."""
+        return f"{'' if self.is_alone else 'The last line is '}{whole_output.SENTINEL}"
+
+    def _leads_to_a_template(self, about: str) -> bool:
+        """Whether a fence shows what the agent's file is to look like: its last line is ordered."""
+        leads = about.endswith(":") or (about[:1] == "#" and any(map(about.count, _FORMS)))
+        return (
+            leads
+            and self.heading_counts
+            and intros.kind(about) != intros.THEIRS
+            and not any(word in about for word in _SHOWN)
+        )
 
     def meet_string(self) -> None:
         """A text in three quotes is a program's."""
@@ -72,6 +95,7 @@ class Before:
     def is_foreign(self, said: str) -> bool:
         """Whether this line is quoted, an example, or about others."""
         if self.in_fence:
+            self.shown.append(said)
             return not self.fence_counts
         if said.startswith("#"):
             self.heading_counts = not _is_about_others(said.lower())
@@ -85,7 +109,8 @@ class Before:
 
     def wrapped(self, said: str, found: list[Token]) -> list[Token]:
         """The half of a sentence that stands in the line before."""
-        goes_on = self.is_wrapped and not said[0].isupper() and plain(said) == said
+        is_new = said.lstrip("*_")[:1].isupper()
+        goes_on = self.is_wrapped and not is_new and plain(said) == said
         goes_on = goes_on and not _begins_anew(self.last, said)
         return tokens(self.last) if goes_on and not found[0].colon else []
 
@@ -108,7 +133,7 @@ class Before:
             self.is_next = False
             if bare == said:  # a bullet is one of a list
                 self.intro = ""
-            if self.is_wrapped and not names_files and intros.warns(bare):
+            if self.is_wrapped and bare == said and not names_files and intros.warns(bare):
                 self.theirs.begin_list()
             if bare == said and intros.quotes(bare):
                 self.theirs.begin_behind_blank(bare)

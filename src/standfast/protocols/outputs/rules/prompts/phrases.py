@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from standfast.protocols.outputs.rules.prompts.tokens import Token
 
-NO, PERHAPS, LABELLED, SURELY = 0, 1, 2, 3
-VERDICTS = (PERHAPS, LABELLED, SURELY)
+# WORK is ordered, and nobody knows what for: an order of its closing line tells.
+NO, WORK, PERHAPS, LABELLED, SURELY = range(5)
+VERDICTS = (WORK, PERHAPS, LABELLED, SURELY)
 _FAR = 60  # words: no sentence that a person follows is longer
 _NEAR = 6
 
@@ -29,7 +30,7 @@ def judge(line: Sequence[Token], at: int, before: Sequence[int]) -> int:
     while start and not line[start - 1].ends and at - start < _FAR:
         start -= 1
     phrase, behind = line[start:at], _rest(line, at)
-    if _is_doubtful(line[at], [each.word for each in phrase], behind):
+    if conditions.is_doubtful(line[at], phrase, behind):
         return NO
     if _exists_at_last([each.word for each in behind]):
         return SURELY
@@ -46,34 +47,6 @@ def _rest(line: Sequence[Token], at: int) -> Sequence[Token]:
     while end + 1 < len(line) and not line[end].ends and end - at < _FAR:
         end += 1
     return line[at + 1 : end + 1]
-
-
-def _is_doubtful(path: Token, said: Sequence[str], behind: Sequence[Token]) -> bool:
-    """Questions, examples, conditions (`even if` is none), one of two, and what others will do."""
-    near = [each.word for each in behind[:_NEAR]]
-    return (
-        path.asks
-        or bool(behind and behind[-1].asks)
-        or not words.DOUBTS.isdisjoint(said)
-        or _has_condition(said)
-        or near[:1] in ([word] for word in words.OLD)
-        or conditions.depends_behind(behind)
-        or _has_a_choice(behind)
-        or "by" in near[:2]
-    )
-
-
-def _has_a_choice(behind: Sequence[Token]) -> bool:
-    """`… or b.md`, `… and/or b.md`, `… / b.md`, `…, or if that is taken b.md`."""
-    tie = {each.word for each in behind[:3]} - {"and"} if behind else set()
-    first = behind[0].word if behind else ""
-    is_tied = first in words.OR or (first == "and" and not words.OR.isdisjoint(tie))
-    return is_tied and any(each.path for each in behind)
-
-
-def _has_condition(said: Sequence[str]) -> bool:
-    """`If …`, wherever it stands; not `even if …`."""
-    return any(word == "if" and said[max(at - 1, 0)] != "even" for at, word in enumerate(said))
 
 
 def _exists_at_last(behind: Sequence[str]) -> bool:
@@ -95,7 +68,7 @@ def _by_label(phrase: Sequence[Token], behind: Sequence[Token]) -> int | None:
     if phrase[-1].opens and not {phrase[-1].word} <= words.LABELS:
         return NO  # `(template: x.md)` is an aside
     if not words.TO.isdisjoint(label) or len(label) > _NEAR or words.OUTPUTS.isdisjoint(parts):
-        return None
+        return WORK if len(phrase) == len(label) == 1 and parts <= words.FILES else None
     if is_within and _is_somebodys(phrase):
         return NO
     near = {each.word for each in behind[:_NEAR]}
@@ -103,7 +76,10 @@ def _by_label(phrase: Sequence[Token], behind: Sequence[Token]) -> int | None:
         return NO
     is_ours = not (words.ALONE if len(label) == 1 else words.OURS).isdisjoint(parts)
     is_ours = is_ours and parts <= words.LABELS
-    return LABELLED if is_ours and ("of" not in label or "your" in label) else NO
+    if "of" in label and "your" not in label:
+        return NO
+    is_file = parts <= words.LABELS and not words.FILES.isdisjoint(parts)
+    return LABELLED if is_ours else WORK if is_file else NO
 
 
 def _is_somebodys(phrase: Sequence[Token]) -> bool:
@@ -144,6 +120,10 @@ def _by_list(phrase: Sequence[Token], at: int, before: Sequence[int]) -> int:
     """`a and b`: as the one before it."""
     while at >= 0 and phrase[at].word in words.AND | words.FILLERS and not phrase[at].path:
         at -= 1
+    aside = at
+    while aside > 0 and not (phrase[aside].opens or phrase[aside].path):
+        aside -= 1
+    at = aside - 1 if aside > 0 and phrase[aside].opens else at  # `a.md (your findings) and`
     return before[at] if at >= 0 and phrase[at].path else NO
 
 
@@ -159,7 +139,7 @@ def _by_contents(phrase: Sequence[Token], at: int, behind: Sequence[str]) -> int
         return NO
     in_session = behind[:1] == ["in"] and "session" in behind[:4]
     is_told = behind[:1] == ["with"] and not words.OUTPUTS.isdisjoint(behind[:_NEAR])
-    return SURELY if in_session or is_told else NO
+    return SURELY if in_session or is_told else WORK
 
 
 def _is_way(phrase: Sequence[Token], at: int) -> bool:
@@ -178,8 +158,11 @@ def _is_put_there(phrase: Sequence[Token], link: int, behind: Sequence[Token]) -
     while at >= 0 and not _is_verb(phrase, at):
         at -= 1
     about = [each.word for each in phrase[at + 1 : link]]
+    if {"what", "you"} <= set(about):  # `what you find`
+        about.remove("what")
     about = about[:-2] if about[-2:] == ["to", "disk"] else about
     goes_on = behind and not phrase[link].ends and behind[0].word in words.FOR_ELSEWHERE
+    goes_on = goes_on and [each.word for each in behind[:2]] != ["as", "you"]
     if at < 0 or phrase[at].word in words.SAYS or goes_on:
         return False
     known = words.THERE | (words.THOSE if phrase[at].word in words.WRITES_ANEW else words.THERE)
@@ -188,29 +171,38 @@ def _is_put_there(phrase: Sequence[Token], link: int, behind: Sequence[Token]) -
 
 def _by_verb(phrase: Sequence[Token], last: int, link: int, *, has_colon: bool = False) -> int:
     """By the nearest verb before the link, unless another path has words of its own between."""
-    at, passed = last, link
+    at, passed, is_half = last, link, False
     while at >= 0 and not _is_verb(phrase, at):
-        word = phrase[at].word
         if phrase[at].path:
-            if any(
-                each.word and each.word not in words.BETWEEN for each in phrase[at + 1 : passed]
-            ):
-                return NO
+            between = {each.word for each in phrase[at + 1 : passed]} - {""}
+            is_half = is_half or not between <= words.BETWEEN
             passed = at
-        elif word in words.OTHER_VERBS or word in words.BE_WRITTEN:
+        elif _is_another_verb(phrase, at):
             return NO
         at -= 1
     if at < 0 or not clauses.is_ours(phrase, at, link):
         return NO
-    about = {each.word for each in phrase[(passed if passed < link else at) + 1 : link]}
-    return _by_object(phrase[at].word, about, has_colon=has_colon)
+    about = _object(phrase[(passed if passed < link else at) + 1 : link])
+    verdict = _by_object(phrase[at].word, about, has_colon=has_colon)
+    if is_half and verdict:
+        return NO if phrase[at].word in words.GOES else WORK
+    return verdict
+
+
+def _is_another_verb(phrase: Sequence[Token], at: int) -> bool:
+    """`the open questions` has none."""
+    word, before = phrase[at].word, phrase[at - 1].word if at else ""
+    is_noun = before in words.ARTICLES and word in words.ALSO_NOUNS
+    return (word in words.OTHER_VERBS and not is_noun) or word in words.BE_WRITTEN
 
 
 def _is_verb(phrase: Sequence[Token], at: int) -> bool:
     """Whether the word writes: `the report` is none, `was written` is over."""
     word, before = phrase[at].word, phrase[at - 1].word if at else ""
+    if word in words.TURNS:
+        return _begins(phrase, at)
     if word in words.WRITES | words.GOES | words.PUTS:
-        is_noun = word in words.OUTPUTS | {"record"} and not _begins(phrase, at)
+        is_noun = word in words.OUTPUTS | words.NOUNS and not _begins(phrase, at)
         return not (is_noun or before in words.ARTICLES or phrase[at].colon)
     if word not in words.BE_WRITTEN:
         return False
@@ -227,14 +219,27 @@ def _begins(phrase: Sequence[Token], at: int) -> bool:
     return is_end or before.word in words.AND | words.YOU | words.POLITE - {"the"} | {"to"}
 
 
+def _object(phrase: Sequence[Token]) -> set[str]:
+    """What is written, without what it is for: `the prompts for the review stage`."""
+    said, is_for = set(), False
+    for at, each in enumerate(phrase):
+        is_for = is_for or (at > 0 and each.word == "for")
+        if not is_for:
+            said.add(each.word)
+        is_for = is_for and not each.comma
+    return said
+
+
 def _by_object(verb: str, about: set[str], *, has_colon: bool) -> int:
     """By what is to be written: findings, or some work of which nobody knows what it is for."""
     if "anything" in about and not about <= words.ALL | {"anything", "you", "find", "found"}:
         return NO  # `anything suspicious`: perhaps there is none
     if verb in words.GOES or verb in words.BE_WRITTEN or not words.OUTPUTS.isdisjoint(about):
         return SURELY
-    if verb in words.PUTS:
-        return NO
+    work = WORK if has_colon or words.ASIDE.isdisjoint(about) else NO
+    if verb in words.PUTS | words.TURNS:
+        return work
     if has_colon:
         return SURELY
-    return PERHAPS if verb == "overwrite" or not about or not words.ALL.isdisjoint(about) else NO
+    is_all = verb == "overwrite" or not about or not words.ALL.isdisjoint(about)
+    return PERHAPS if is_all else work
