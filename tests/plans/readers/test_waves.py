@@ -210,3 +210,35 @@ def test_task_that_is_not_parallel_is_told_where_others_wait() -> None:
     body = f"### 1. One\n{A}- Parallel: false\n### 2. Two\n{B}"
 
     assert _said(body) == ["5: (warning) `one` runs beside no other: two waits for it"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Wave 1 (parallel): 1\nWave 2: 2\n", "| Wave | Tasks |\n|---|---|\n| 1 | 1 |\n| 2 | 2 |\n"],
+)
+def test_waves_before_the_first_task_are_refused(words: str) -> None:
+    found = _errors(f"{words}### 1. One\n{A}### 2. Two\n{B}")
+
+    assert any("speaks of waves, and is not read here" in each for each in found)
+
+
+@pytest.mark.parametrize("below", [f"#### 2. Two\n{B}", "1. Two\n2. Three\n"])
+def test_wave_without_a_number_is_refused(below: str) -> None:
+    found = _errors(f"### Wave 1\n#### 1. One\n{A}### Final wave\n{below}")
+
+    assert "6: `Final wave` holds tasks, and says no number of a wave" in found
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("### Wave 1\n#### SL-A -- One\n", "### Wave 2\n#### SL-B -- Two\n"),
+        ("### SL-A -- One (Wave 1)\n", "### SL-B -- Two (Wave 2)\n"),
+        ("### SL-A -- One\n- Wave: 1\n", "### SL-B -- Two\n- Wave: 2\n"),
+    ],
+)
+def test_lane_of_a_phase_plan_waits_for_the_wave_before(first: str, second: str) -> None:
+    text = f"# P1: X\n## Swim Lanes\n{first}Do it.\n{second}Do that.\n"
+
+    assert [lane.after for _, lane in plan_of(text, "p.md").lanes()] == [(), ("SL-A",)]
+    assert any("is in wave 2: it waits for SL-A" in each for each in told(text, "p.md"))

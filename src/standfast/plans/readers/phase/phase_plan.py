@@ -32,6 +32,7 @@ from standfast.plans.readers.phase import (
     index_places,
     index_union,
     interface_gates,
+    said_waves,
     test_list,
 )
 from standfast.plans.readers.phase.lane_index import bare, index
@@ -118,12 +119,13 @@ def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
         return None, [Finding(1, f"{len(swimmers):,} lanes; a plan has {MOST_LANES:,} at most")]
     for each in swimmers:
         each.take_apart(KEYS, found)
-    return _plan(run, rest, swimmers, indexes, found), found
+    return _plan(run, rest, inside, swimmers, indexes, found), found
 
 
 def _plan(
     run: str,
     blocks: Sequence[Block],
+    inside: Sequence[Block],
     swimmers: list[Swimmer],
     indexes: Sequence[Sequence[Block]],
     found: list[Finding],
@@ -141,6 +143,7 @@ def _plan(
     )
     entries = _entries(indexes, names, found)
     index_facts.give(swimmers, entries, found)
+    entries = said_waves.give(swimmers, inside, entries, found)
     tests = section(blocks, TESTS, SECTIONS)
     commands, of_lanes = test_list.read(tests, lanes, found)
     criteria = _criteria(blocks)
@@ -286,6 +289,10 @@ def _swimmers(
     """
     made: list[Swimmer] = []
     for block in [each for each in blocks if each.line not in indexes]:
+        is_beside = not made or block.level <= made[-1].level
+        if is_beside and block.key not in LANES and said_waves.is_heading(block):
+            found.extend(_wave_words(block))
+            continue
         said = _lane_id(block, made)
         if block.key in LANES:
             _refuse_loose(block, found)
@@ -295,6 +302,13 @@ def _swimmers(
             found.extend(_stray(block, made))
             (made[-1].lines if made else []).extend(_under_key(block))
     return made
+
+
+def _wave_words(block: Block) -> Iterator[Finding]:
+    """What stands between the heading of a wave and its first lane."""
+    line = next((each for each in block.lines if each.text.strip()), None)
+    if line is not None:
+        yield warning(line.number, f"words below {quoted(block.name)} are not read")
 
 
 def _stray(block: Block, made: list[Swimmer]) -> Iterator[Finding]:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from standfast.plans.readers.phase.lane_tasks import Swimmer
 
 KEYS = frozenset(
-    ("scope", "interfaces", "tasks", "goal", *OWNED, *TESTS, *DONE, *INDEX_KEYS,
+    ("scope", "spawn wave", "wave", "interfaces", "tasks", "goal", *OWNED, *TESTS, *DONE,
+     *INDEX_KEYS,
      *interface_gates.PROVIDED, *interface_gates.CONSUMED)
 )  # fmt: skip
 _FREE = "mixed"

@@ -36,12 +36,6 @@ def of(name: str) -> str:
     return "" if said is None else (said[1] or said[2] or said[3]).lower()
 
 
-def without(name: str) -> str:
-    """A heading without its number."""
-    said = HEADED.match(name)
-    return name[said.end() :].strip() if said else name
-
-
 def named(said: str, steps: Sequence[Step]) -> list[str]:
     """The task that is meant and nothing else is said: by its id, its title or its number."""
     ids = [step.name for step in steps if said.lower() in (step.name.lower(), step.title.lower())]

@@ -46,6 +46,7 @@ OF_A_TASK = frozenset(
 _NAMED = re.compile(
     r"([A-Za-z]{1,12}[-_]?[0-9]{1,4}[a-z]?)\s*(?::|\)|\.(?=\s)|—|\u2013|--|-(?=\s))\s*(?=\S)"
 )  # `T1: Extract`
+_SPEAKS = re.compile(r"\bwave\s*[#:]?\s*[0-9]|\|\s*(?:spawn )?waves?\s*\|", re.IGNORECASE)
 _MAY_REPEAT = frozenset(
     (*TESTS, *DONE, "expected", "behavioral", "notes", "files", "context files")
 )
@@ -122,7 +123,7 @@ def steps_of(blocks: Sequence[Block], found: list[Finding]) -> list[Step]:
         elif not any(line.text.strip() for line in block.lines):
             continue
         elif block.key in TASKS:
-            found.append(warning(block.line + 1, "words before the first task are not read"))
+            found.append(_before(block))
         elif is_below:
             made[-1].lines.extend([Line(block.line, f"**{block.name}**:"), *block.lines])
         else:
@@ -131,6 +132,15 @@ def steps_of(blocks: Sequence[Block], found: list[Finding]) -> list[Step]:
     steps = [_step(each, found) for each in made]
     _order(steps, found)
     return steps
+
+
+def _before(block: Block) -> Finding:
+    """What is said of the words before the first task: they may not speak of waves."""
+    said = next((line for line in block.lines if _SPEAKS.search(line.text)), None)
+    if said is None:
+        return warning(block.line + 1, "words before the first task are not read")
+    problem = f"{quoted(said.words)} speaks of waves, and is not read here"
+    return Finding(said.number, problem, "Write it under a heading `Spawn Waves`.")
 
 
 def _order(steps: list[Step], found: list[Finding]) -> None:

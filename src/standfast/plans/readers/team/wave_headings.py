@@ -171,9 +171,13 @@ class _Walk:
     def _other(self, at: int, block: Block) -> list[Block]:
         """A heading that is no task: one that holds some is told, or refused."""
         tasks = [each for each in self._deeper(at) if has_id(each)]
-        if not tasks:
+        is_unread = wave_names.is_unread(block.name)
+        if not tasks and not (is_unread and any(line.is_bullet for line in block.lines)):
             return [block]
-        if task_numbers.of(block.name) and any(each.text.strip() for each in block.lines):
+        if is_unread:
+            problem = f"{quoted(block.name)} holds tasks, and says no number of a wave"
+            self.found.append(Finding(block.line, problem, "Write it as `Wave 3`."))
+        elif task_numbers.of(block.name) and any(each.text.strip() for each in block.lines):
             problem = f"{quoted(block.name)} has no Task ID, and tasks stand below it"
             self.found.append(Finding(block.line, problem, "Give it one, or write nothing here."))
             return []

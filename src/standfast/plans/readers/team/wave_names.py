@@ -71,6 +71,13 @@ def is_spoken_of(title: str) -> bool:
     return _SPEAKS.search(title[:_LONGEST]) is not None
 
 
+def is_unread(name: str) -> bool:
+    """Whether a heading speaks of a wave of which it says no number: `Final wave`."""
+    return (
+        heading(name) is None and re.search(r"\bwave\b", name[:_LONGEST], re.IGNORECASE) is not None
+    )
+
+
 def _number(said: str) -> int:
     word = said.lower()
     if word.isdigit():
