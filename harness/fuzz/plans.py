@@ -117,6 +117,29 @@ lanes:
 """,
 )
 _TEAM = (
+    b"""# Queue
+
+## Step by Step Tasks
+Wave 1:
+1. **Table**
+   - Task ID: table
+2. `mail-words`: move them (after 1)
+- Goal: a start
+
+### Phase two: the worker
+#### 2.1 Loop (Wave 2)
+- **Task ID**: loop
+- **Depends On**: Wave 1, 1.1-1.2
+#### B. Load
+- **Task ID**: load
+- **Depends On**: nothing, can go with 2.1
+- Parallel: false
+### Final wave
+#### 7. End
+- **Task ID**: end
+- **Depends On**: 7, all previous tasks
+""",
+    b"# X\n## Tasks\n### 1. Base\n#### 1.1 a\n- Task ID: a\n### 2. b (after 1)\n- Task ID: b\n",
     b"""\
 # Plan
 ## Objective
@@ -179,6 +202,23 @@ npm test
 """,
 )
 _PHASE = (
+    b"""# P4: Offline
+
+## Lane Overview
+| Lane | Depends On | Owned Files | Tests |
+|---|---|---|---|
+| SL-A | - | `a/**` (except `a/gen`), everything under b/ | `make a` |
+| SL-B | none, can run with SL-A | - | - |
+
+## Swim Lanes
+### Wave 1
+### 3.1 SL-A \xc2\xb7 Alpha
+- Verify: `make a`
+### SL-B | Beta (Wave 2)
+- Owned files: `b/**`
+### Gamma (SL-C)
+Do it.
+""",
     b"""\
 # P1: One
 Retries: 1

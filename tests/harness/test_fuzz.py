@@ -218,7 +218,6 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "plans/readers/team/team_tasks.py:is_task",
         "plans/readers/test_commands.py:_is_run",
         "plans/readers/team/task_keys.py:is_test",
-        "plans/readers/team/task_lists.py:_items",
         "protocols/resumption/rules/migration/entries.py:_texts",
         "protocols/resumption/rules/migration/entries.py:phases",
         "formats/yaml_lost_comments.py:comments",

@@ -66,6 +66,8 @@ SAID: dict[str, tuple[list[str], list[str]]] = {
     "team-09-not-parallel.md": (
         [
             "1: (warning) the head of the file, down to line 3, is not read",
+            ("16: (warning) `two` runs beside no other: it waits for one, and three, four wait"
+            " for it"),
             "22: (warning) `Validate` names no command: `the numbers must add up`",
             "31: (warning) `Run the tests by hand.` has no command",
         ],

@@ -22,6 +22,11 @@ _BREAK = re.compile(r"<br ?/?>")
 _CODE = re.compile(r"`([^`\n]+)`")
 _REMARK = re.compile(r"\([^()]*\)")
 _FILES_APART = re.compile(r"[,;]|<br ?/?>")
+_IN_TITLE = re.compile(
+    r"[(\[](after|depends on|needs|blocked by|requires|waits for|blocks|before)\b:?\s"
+    r"([^()\[\]]{1,160})[)\]]",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[\s(:]")
 _PROMPT = "$ "
 _LISTS = re.compile(r"&&|\|\||^\s*! ")
@@ -53,6 +58,14 @@ def apart(value: str) -> list[str]:
     """What a value lists, without marks; a remark in round brackets belongs to none of them."""
     bare = _REMARK.sub(" ", value)
     return [plain for each in _APART.split(bare) if (plain := unmarked(each).strip(" .[]\"'"))]
+
+
+def order_in(title: str) -> tuple[str, str] | None:
+    """`Worker (after 1)`: the key and the value that a title says."""
+    said = _IN_TITLE.search(title)
+    if said is None:
+        return None
+    return ("blocks" if said[1].lower() in ("blocks", "before") else "depends on"), said[2]
 
 
 def files(value: str) -> list[str]:

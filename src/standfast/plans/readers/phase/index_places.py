@@ -119,7 +119,7 @@ def _own(group: list[Block], counts: Counter[str]) -> list[Block]:
     seen: set[str] = set()
     for at, block in enumerate(group):
         lane = lane_of(block)
-        if lane and (lane in seen or _is_of_a_lane(block)):
+        if lane and (lane in seen or is_of_a_lane(block)):
             group = group[:at]
             break
         seen.add(lane)
@@ -131,7 +131,7 @@ def _own(group: list[Block], counts: Counter[str]) -> list[Block]:
     return group if others else group[:first]
 
 
-def _is_of_a_lane(block: Block) -> bool:
+def is_of_a_lane(block: Block) -> bool:
     """Whether it says what a lane is to do."""
     has_table = any(not line.fenced and line.text.lstrip().startswith("|") for line in block.lines)
     return has_table or any(each.key in _OF_A_LANE for each in fields(block.lines, _OF_A_LANE)[0])

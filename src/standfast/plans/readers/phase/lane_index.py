@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast.plans.findings import Finding, nearest, quoted, warning
 from standfast.plans.readers import markdown_tables
 from standfast.plans.readers.markdown_plan import Field, Line, fields, first_word, unmarked
-from standfast.plans.readers.phase import index_picture, index_waves
+from standfast.plans.readers.phase import index_facts, index_picture, index_waves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +35,12 @@ ORDERS = frozenset(("depends on", "blocks", "parallel safe"))  # keys that say w
 _LANE_COLUMNS = ("lane", "lane id", "sl id", "id", "swim lane")
 _LANE = re.compile(r"(?:swim[ -]?)?lane\s+#?([0-9]{1,4}|SL-[A-Za-z0-9._-]*)(?=[\s:.—\u2013(-]|$)",
                    re.IGNORECASE)  # fmt: skip
+_AHEAD = re.compile(
+    r"[\u2460-\u24ff\u2776-\u2793]?[^\w(\[{<`]{0,12}"
+    r"(?:\(?[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}[.):]?[ \t]+(?=[A-Za-z])"
+    r"|[A-Za-z][.)][ \t]+(?=SL-|lane\b|swim))?[^\w(\[{<`]{0,12}\[?(?=\w)(?=SL-|[^\]]*$)",
+    re.IGNORECASE,
+)  # a picture, and what counts headings
 _ENDS = " \t.;,|*_\u2013—"
 _ID_END = re.compile(r"[\s:—\u2013(|]|--")
 _KEY_AHEAD = re.compile(
@@ -151,7 +157,7 @@ def _rows(table: markdown_tables.Table, made: _Index) -> None:
         made.found.append(Finding(table.line, problem, nearest("lane", table.heads)))
         return
     for head in table.heads:
-        if head not in (*_LANE_COLUMNS, *KEYS):
+        if head not in (*_LANE_COLUMNS, *KEYS) and not index_facts.fact(head):
             problem = f"the column {quoted(table.names[head])} of the index is not read"
             made.found.append(warning(table.line, problem))
     for row in table.rows:
@@ -160,8 +166,8 @@ def _rows(table: markdown_tables.Table, made: _Index) -> None:
         entry = made.begin(name, row.line, has_keys=True)
         made.told.add(name)
         for head, cell in row.cells.items():
-            if head in KEYS and head != column:
-                key = same(head)
+            key = same(head) if head in KEYS else index_facts.fact(head)
+            if key and head != column:
                 entry.fields[key] = Field(key, table.names[head], cell, row.line, [], start)
 
 
@@ -185,7 +191,8 @@ def _lines(lines: Sequence[Line], under: str | None, start: int, made: _Index) -
             made.found.append(Finding(line.number, problem))
         elif got:
             made.told.add(entry.name)
-            entry.fields.update({same(each.key): each for each in got})
+            entry.fields.update({index_facts.fact(same(each.key)) or same(each.key): each
+                                 for each in got})  # fmt: skip
             last = got[-1]
         elif name is None:
             _go_on(line, last, made)
@@ -200,7 +207,8 @@ def _keys(line: Line, name: str | None, made: _Index) -> list[Field]:
         rest = words[end.end() :] if end else ""
     parts = _KEY_AHEAD.sub("\n", rest).split("\n")
     inside = [Line(line.number, " " * line.indent + _closed(each).strip(_ENDS)) for each in parts]
-    got = [field for each in inside for field in fields([each], KEYS)[0] if field.key in KEYS]
+    keys = KEYS | index_facts.KEYS
+    got = [field for each in inside for field in fields([each], keys)[0] if field.key in keys]
     return got or (_worded(line, rest, made) if name is not None and made.is_headed else [])
 
 
@@ -241,6 +249,8 @@ def _go_on(line: Line, last: Field | None, made: _Index) -> None:
 
 def bare(name: str) -> str:
     """A lane's heading without the word in front: `Lane SL-1: Schema`, and `Lane 1: Schema`."""
+    ahead = _AHEAD.match(name)
+    name = name[ahead.end() :] if ahead else name
     said = _LANE.match(name)
     if said is None:
         return name

@@ -123,11 +123,27 @@ def _pieces(text: str, here: _Wait) -> list[str]:
         bare, remarks = " ".join(remarks), []
     is_bare = plan_words.is_none(bare) or plan_words.yes_or_no(bare) is not None
     said = [] if is_bare else plan_words.apart(bare)
+    _tell_besides(bare if is_bare else "", here)
     for remark in remarks:
         if _SAYS_SO.match(remark.strip()):
             here.assume(f"({remark})", "something that it depends on")
             said += plan_words.apart(_SAYS_SO.sub("", remark.strip(), count=1))
     return [each for each in said if not plan_words.is_none(each)]
+
+
+def _tell_besides(text: str, here: _Wait) -> None:
+    """What names a lane beside `none`: it is not waited for, and might be meant to be."""
+    for piece in plan_words.apart(text):
+        words = [each.strip(".,;") for each in _WORD.findall(piece)]
+        lanes = [each for each in map(here.names.lane, words) if each not in (None, here.of)]
+        if not lanes and not interface_gates.named(piece):
+            continue
+        if _BESIDE.search(piece):
+            problem = f"{quoted(piece)} is not taken for something that it waits for"
+            here.found.append(warning(here.line, problem))
+        else:
+            problem = f"{quoted(piece)} stands beside `none`, and names what could be waited for"
+            here.found.append(Finding(here.line, problem, "Write only one of them."))
 
 
 def _lanes(piece: str, here: _Wait, *, blocks: bool) -> list[str]:

@@ -11,17 +11,26 @@ from standfast.plans.findings import Finding, nearest, quoted, warning
 from standfast.plans.lane_spec import MOST_TASKS
 from standfast.plans.model import BUILDER, ONLY_TASK, Task
 from standfast.plans.readers import markdown_tables, plan_words, test_commands
-from standfast.plans.readers.markdown_plan import Line, body, fields, first_word, normal, unmarked
-from standfast.plans.readers.phase import task_columns
+from standfast.plans.readers.markdown_plan import (
+    Field,
+    Line,
+    body,
+    fields,
+    first_word,
+    normal,
+    unmarked,
+)
+from standfast.plans.readers.phase import owned_files, task_columns
 from standfast.plans.readers.phase.lane_index import KEYS as INDEX_KEYS
 from standfast.plans.readers.phase.lane_index import same
 from standfast.plans.readers.phase.lane_needs import of_text
+from standfast.plans.readers.phase.owned_files import Owned
 from standfast.plans.readers.team import task_keys
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from standfast.plans.readers.markdown_plan import Block, Field
+    from standfast.plans.readers.markdown_plan import Block
     from standfast.plans.readers.markdown_tables import Row, Table
     from standfast.plans.readers.phase.lane_needs import Names
 
@@ -78,6 +87,15 @@ class Swimmer:
                 problem = f"{quoted(field.name)} is not a key of a lane"
                 found.append(warning(field.line, problem, "It goes into the prompts as it is."))
 
+        self._order_in_title()
+
+    def _order_in_title(self) -> None:
+        """`SL-2 -- API (after SL-1)`: whom it waits for, where no key says so."""
+        said = plan_words.order_in(self.title)
+        if said is not None and "sl-" in said[1].lower():
+            line = Line(self.line, said[1])
+            self.fields.setdefault(said[0], Field(said[0], *said, self.line, [], line))
+
     def get(self, key: str) -> Field | None:
         """A key with its value."""
         return self.fields.get(key)
@@ -105,15 +123,11 @@ class Swimmer:
         field = self.first(TESTS)
         return field.line if field else next((table.line for table in self.tables), self.line)
 
-    def files(self) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    def files(self) -> tuple[Owned, Owned]:
         """The files of its tests, which are its own, and those that its other tasks work on."""
-        tests: list[tuple[int, str]] = []
-        scope: list[tuple[int, str]] = []
-        for _, _, row in self.rows:
-            tests += [(row.line, each) for each in _cell_files(row, _TEST_FILES)]
-            if _type(row) != "verify":
-                scope += [(row.line, each) for each in _cell_files(row, _SCOPE)]
-        return tests, scope
+        rows = [row for _, _, row in self.rows]
+        work = [row for row in rows if _type(row) != "verify"]
+        return _cell_files(rows, _TEST_FILES), _cell_files(work, _SCOPE)
 
 
 class Made(NamedTuple):
@@ -124,10 +138,12 @@ class Made(NamedTuple):
     across: dict[str, int]  # the other lanes that its tasks wait for
 
 
-def _cell_files(row: Row, heads: Sequence[str]) -> list[str]:
-    cells = [row.cells[head] for head in heads if head in row.cells]
-    return [each for cell in cells if not plan_words.is_none(cell)
-            for each in plan_words.files(cell) if not plan_words.is_none(each)]  # fmt: skip
+def _cell_files(rows: Sequence[Row], heads: Sequence[str]) -> Owned:
+    """The files that some columns name, with what is to be said of them."""
+    cells = [owned_files.of_cell(row.cells[head], row.line)
+             for row in rows for head in heads if head in row.cells]  # fmt: skip
+    return Owned([each for cell in cells for each in cell.files],
+                 [each for cell in cells for each in cell.told])  # fmt: skip
 
 
 def _ids(table: Table) -> str:
@@ -294,7 +310,9 @@ def _only(lane: Swimmer, around: str, found: list[Finding], tests: Sequence[str]
     """A lane without a table of tasks is one task, if it says what to do."""
     field = lane.get("tasks")
     listed = body([field.start, *field.more]) if field and (field.value or field.more) else ""
-    if not lane.get("scope") and not lane.get("goal") and not body(lane.rest) and not listed:
+    is_titled = bool(lane.title and lane.fields)
+    says = lane.get("scope") or lane.get("goal") or body(lane.rest) or listed
+    if not says and not is_titled:
         remedy = "Add a table with the columns Task ID, Task Type and Depends On."
         found.append(Finding(lane.line, f"the lane {quoted(lane.name)} has no tasks", remedy))
         return []

@@ -15,7 +15,7 @@ from standfast import ids
 from standfast.errors.base import BadName
 from standfast.plans.checks import exclusive_lanes
 from standfast.plans.checks.plan_checks import MOST_LANES
-from standfast.plans.findings import Finding, quoted, warning
+from standfast.plans.findings import WARNING, Finding, quoted, warning
 from standfast.plans.lane_spec import MOST_RETRIES
 from standfast.plans.model import FIRST_PHASE, Phase, Plan
 from standfast.plans.readers import blank_plans, test_commands
@@ -27,7 +27,14 @@ from standfast.plans.readers.markdown_plan import (
     take_apart,
     whole_body,
 )
-from standfast.plans.readers.phase import index_places, index_union, interface_gates, test_list
+from standfast.plans.readers.phase import (
+    index_facts,
+    index_places,
+    index_union,
+    interface_gates,
+    said_waves,
+    test_list,
+)
 from standfast.plans.readers.phase.lane_index import bare, index
 from standfast.plans.readers.phase.lane_needs import Names, words_of
 from standfast.plans.readers.phase.lane_tasks import Swimmer
@@ -35,7 +42,7 @@ from standfast.plans.readers.phase.swim_lanes import KEYS, Lanes
 from standfast.plans.readers.plan_numbers import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from standfast.plans.readers.phase.lane_index import Entry
 
@@ -50,11 +57,14 @@ SECTIONS = frozenset(
 )  # fmt: skip
 INNER = (*KEYS, "notes")  # headings that a lane may have
 _ID = re.compile(
-    r"(SL-[A-Za-z0-9._-]*[A-Za-z0-9](?=\s+[A-Za-z])(?!\s+(?:and|or|to)\b)"
+    r"(SL-[A-Za-z0-9._-]*[A-Za-z0-9](?![\w.-]*\w)"
+    r"(?!\W{0,8}(?:(?:and|or|to|through|then)\W{1,4})?SL-)(?!\s+(?:and|or|to)\b)"
     r"|P[0-9]{1,4}[a-z]?(?=\s+\w)(?!\s+(?:and|or|to|through)\b)"
     r"|[A-Za-z0-9][A-Za-z0-9._-]*(?=\s*(?::|—|\u2013|--|\s-\s|$)))"
-    r"\s*(?::|—|\u2013|--|-\s)?\s*"
+    r"\s*(?:[:—\u2013·•|/~=»→>.,\]]+|--|-\s)?\s*"
 )
+_NAMES_ONE = re.compile(r"(?<![\w-])SL-[A-Za-z0-9]", re.IGNORECASE)
+_HEADED = "A lane is headed like `SL-1 -- Schema`."
 _OUTSIDE = re.compile(r"SL-[A-Za-z0-9._-]+")
 _BEFORE = re.compile(
     r"^(?:(?:implementation )?(?:plan|phase)\b[\s:\u2013—-]*(?=\S))+", re.IGNORECASE
@@ -109,12 +119,13 @@ def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
         return None, [Finding(1, f"{len(swimmers):,} lanes; a plan has {MOST_LANES:,} at most")]
     for each in swimmers:
         each.take_apart(KEYS, found)
-    return _plan(run, rest, swimmers, indexes, found), found
+    return _plan(run, rest, inside, swimmers, indexes, found), found
 
 
 def _plan(
     run: str,
     blocks: Sequence[Block],
+    inside: Sequence[Block],
     swimmers: list[Swimmer],
     indexes: Sequence[Sequence[Block]],
     found: list[Finding],
@@ -131,6 +142,8 @@ def _plan(
         words_of(lanes, titles),
     )
     entries = _entries(indexes, names, found)
+    index_facts.give(swimmers, entries, found)
+    entries = said_waves.give(swimmers, inside, entries, found)
     tests = section(blocks, TESTS, SECTIONS)
     commands, of_lanes = test_list.read(tests, lanes, found)
     criteria = _criteria(blocks)
@@ -276,17 +289,39 @@ def _swimmers(
     """
     made: list[Swimmer] = []
     for block in [each for each in blocks if each.line not in indexes]:
+        is_beside = not made or block.level <= made[-1].level
+        if is_beside and block.key not in LANES and said_waves.is_heading(block):
+            found.extend(_wave_words(block))
+            continue
         said = _lane_id(block, made)
         if block.key in LANES:
             _refuse_loose(block, found)
         elif said is not None:
             made.append(_swimmer(block, said, found))
-        elif made:
-            made[-1].lines.extend(_under_key(block))
         else:
-            problem = f"{quoted(block.name)} is no lane"
-            found.append(warning(block.line, problem, "A lane is headed like `SL-1 -- Schema`."))
+            found.extend(_stray(block, made))
+            (made[-1].lines if made else []).extend(_under_key(block))
     return made
+
+
+def _wave_words(block: Block) -> Iterator[Finding]:
+    """What stands between the heading of a wave and its first lane."""
+    line = next((each for each in block.lines if each.text.strip()), None)
+    if line is not None:
+        yield warning(line.number, f"words below {quoted(block.name)} are not read")
+
+
+def _stray(block: Block, made: list[Swimmer]) -> Iterator[Finding]:
+    """A heading that is no lane, where one could stand: what is to be done there is not lost."""
+    if made and (block.level > made[-1].level or block.key in KEYS):
+        return
+    could_be = _NAMES_ONE.search(block.name) or index_places.is_of_a_lane(block)
+    if could_be or not made:
+        told = Finding(block.line, f"{quoted(block.name)} is no lane", _HEADED)
+        yield told if could_be else told._replace(severity=WARNING)
+    elif any(line.text.strip() for line in block.lines):
+        problem = f"{quoted(block.name)} is read as words of the lane {quoted(made[-1].name)}"
+        yield warning(block.line, problem)
 
 
 def _lane_id(block: Block, made: list[Swimmer]) -> re.Match[str] | None:

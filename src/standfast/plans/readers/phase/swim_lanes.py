@@ -11,7 +11,7 @@ from standfast.plans.lane_spec import MOST_RETRIES
 from standfast.plans.model import Lane
 from standfast.plans.readers import plan_words, test_commands
 from standfast.plans.readers.markdown_plan import unmarked
-from standfast.plans.readers.phase import interface_gates
+from standfast.plans.readers.phase import interface_gates, owned_files
 from standfast.plans.readers.phase.lane_index import KEYS as INDEX_KEYS
 from standfast.plans.readers.phase.lane_needs import remarked, waits
 from standfast.plans.readers.phase.lane_tasks import DONE, OWNED, TESTS, tasks_of
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from standfast.plans.readers.phase.lane_tasks import Swimmer
 
 KEYS = frozenset(
-    ("scope", "interfaces", "tasks", "goal", *OWNED, *TESTS, *DONE, *INDEX_KEYS,
+    ("scope", "spawn wave", "wave", "interfaces", "tasks", "goal", *OWNED, *TESTS, *DONE,
+     *INDEX_KEYS,
      *interface_gates.PROVIDED, *interface_gates.CONSUMED)
 )  # fmt: skip
 _FREE = "mixed"
@@ -162,8 +163,8 @@ class Lanes(NamedTuple):
     def _owns(self, swimmer: Swimmer) -> dict[str, int]:
         """The files that are its own; where it lists none, those that its tasks work on."""
         field = swimmer.first(OWNED)
-        tests, scope = swimmer.files()
-        said = _files(field) if field else []
+        tests, scope = (self._files(each) for each in swimmer.files())
+        said = self._files(owned_files.of_field(field)) if field else []
         if not said and tests and scope:
             problem = f"{quoted(swimmer.name)} lists no owned files"
             self.found.append(warning(swimmer.line, problem, "Those in scope of its tasks are."))
@@ -172,6 +173,10 @@ class Lanes(NamedTuple):
         for line, each in [*said, *(tests if said else ())]:
             self._own(line, each, owns)
         return owns
+
+    def _files(self, owned: owned_files.Owned) -> list[tuple[int, str]]:
+        self.found.extend(owned.told)
+        return owned.files
 
     def _own(self, line: int, each: str, owns: dict[str, int]) -> None:
         """One file; words that are no file are told."""
@@ -183,12 +188,3 @@ class Lanes(NamedTuple):
         if " " in each:
             problem = f"{quoted(each)} is taken for the name of a file"
             self.found.append(warning(line, problem, "Put names of files into backticks."))
-
-
-def _files(field: Field) -> list[tuple[int, str]]:
-    found = [] if plan_words.is_none(field.value) else plan_words.files(field.value)
-    made = [(field.line, each) for each in found]
-    for line in field.more:
-        if not line.fenced and not plan_words.is_none(line.words):
-            made += [(line.number, each) for each in plan_words.files(line.words)]
-    return [(line, unmarked(each) if "*" not in each else each) for line, each in made]

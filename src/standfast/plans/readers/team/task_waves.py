@@ -9,7 +9,9 @@ from standfast.plans.findings import Finding, quoted, warning
 from standfast.plans.readers import markdown_tables, plan_words
 from standfast.plans.readers.markdown_plan import section, unmarked
 from standfast.plans.readers.plan_numbers import whole
-from standfast.plans.readers.team.team_tasks import SECTIONS, Step, after_of, resolve
+from standfast.plans.readers.team import task_numbers
+from standfast.plans.readers.team.task_needs import after_of
+from standfast.plans.readers.team.team_tasks import SECTIONS, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +37,7 @@ def listed(blocks: Sequence[Block], steps: list[Step], found: list[Finding]) -> 
         said = [*_rows(tables, found), *_lines(block, lines, found)]
         for line, wave, who, what in said:
             for each in plan_words.apart(what or who):
-                known = resolve(each, steps) or _done_by(each, steps)
+                known = task_numbers.resolve(each, steps) or _done_by(each, steps)
                 waves |= {name: wave for name in known if what or name not in waves}
                 if not known:
                     problem = f"{quoted(each)} is neither a task nor a teammate who has one"

@@ -26,6 +26,7 @@ from standfast.plans.readers.markdown_plan import (
 )
 from standfast.plans.readers.plan_numbers import whole
 from standfast.plans.readers.team import task_keys, task_lists
+from standfast.plans.readers.team.task_needs import after_of, assumed
 from standfast.plans.readers.team.task_waves import listed, member_of, waves_of
 from standfast.plans.readers.team.team_members import Member, members
 from standfast.plans.readers.team.team_tasks import (
@@ -36,9 +37,6 @@ from standfast.plans.readers.team.team_tasks import (
     TEAM,
     TESTS,
     Step,
-    after_of,
-    assumed,
-    is_task,
     named_by,
     outside,
     steps_of,
@@ -72,25 +70,24 @@ def is_one(blocks: Sequence[Block]) -> bool:
 def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
     """The plan, and what is to be said of it."""
     read_blocks, found = take_apart(text, SECTIONS, INNER)
-    blocks = task_lists.expand(read_blocks, TASKS)
-    inside = section(blocks, TASKS, SECTIONS, INNER, holds=is_task)
+    inside, own = task_lists.expand(read_blocks, found)
+    blocks = [*own, *inside]
     template = blank_plans.placeholders(blocks, inside)
     if template:
         return None, template
     steps = steps_of(inside, found)
     found += outside(blocks, inside)
     if not steps:
-        line = next((block.line for block in blocks if block.key in TASKS), 1)
+        line = next((block.line for block in inside), 1)
         remedy = "Write them under `Step by Step Tasks`, each with a heading and a Task ID."
         return None, [*found, Finding(line, "there are no tasks", remedy)]
     if len(steps) > MOST_LANES:
         return None, [Finding(1, f"{len(steps):,} tasks; a plan has {MOST_LANES:,} at most")]
     for step in steps:
         found += assumed(step, steps)
-    team = members(section(blocks, ("team members",), SECTIONS), found)
-    waves = waves_of(steps, team, listed(blocks, steps, found), found)
-    own = [block for block in blocks if block not in inside]
-    reader = _Reader(steps, team, waves, _objective(blocks), _criteria(own), found,
+    team = members(section(own, ("team members",), SECTIONS), found)
+    waves = waves_of(steps, team, listed(own, steps, found), found)
+    reader = _Reader(steps, team, waves, _objective(own), _criteria(own), found,
                      one_by_one=_is_one_by_one(own, found))  # fmt: skip
     plan = Plan(
         run,
@@ -165,10 +162,17 @@ class _Reader(NamedTuple):
             lanes = tuple(self._lane(step, name, phase_of) for step in inside)
             title = f"Wave {wave}" if wave else ""
             phase = Phase(name, lanes, title=title, line=inside[0].line)
-            alone = {step.name for step in inside if self._alone(step) or self.one_by_one}
-            made.append(exclusive_lanes.set_apart(phase, alone))
+            alone = {step.name: self._alone_line(step) for step in inside if self._alone(step)}
+            apart = exclusive_lanes.set_apart(phase, phase_of if self.one_by_one else alone)
+            self.found.extend(exclusive_lanes.told(phase, apart, {} if self.one_by_one else alone))
+            made.append(apart)
         made[-1] = made[-1]._replace(done=self.criteria)  # it is said of all of them
         return tuple(made)
+
+    def _alone_line(self, step: Step) -> int:
+        """Where that is said."""
+        field = step.get("parallel")
+        return field.line if field else step.line
 
     def _alone(self, step: Step) -> bool:
         field = step.get("parallel")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import ids
 from standfast.errors.base import BadName
 from standfast.plans.findings import Finding, quoted, warning
 from standfast.plans.readers import plan_words
-from standfast.plans.readers.markdown_plan import Field, Line, fields, first_word, normal, unmarked
-from standfast.plans.readers.team import task_keys
+from standfast.plans.readers.markdown_plan import Field, Line, fields, normal, unmarked
+from standfast.plans.readers.team import task_keys, task_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from standfast.plans.readers.markdown_plan import Block
 
@@ -40,31 +39,17 @@ KEYS = frozenset(
         "retries", "actions", "files", "notes", "description", *TESTS, *DONE,
     )
 )  # fmt: skip
-_IDS = ("task id", "id")
-_OF_A_TASK = frozenset(
+IDS = ("task id", "id")
+OF_A_TASK = frozenset(
     ("depends on", "assigned to", "agent type", "parallel", "files", *TESTS, *DONE)
-)
-_NUMBERED = re.compile(
-    r"(?:tasks?|steps?)?\s*#?([0-9]{1,4})\s*(?:[.):—\u2013-]+\s*|\s+|$)", re.IGNORECASE
-)
-_RANGE = re.compile(
-    r"(?:tasks?|steps?)?\s*([0-9]{1,4})\s*(?:-|\u2013|to)\s*([0-9]{1,4})", re.IGNORECASE
 )
 _NAMED = re.compile(
     r"([A-Za-z]{1,12}[-_]?[0-9]{1,4}[a-z]?)\s*(?::|\)|\.(?=\s)|—|\u2013|--|-(?=\s))\s*(?=\S)"
 )  # `T1: Extract`
-_TO = re.compile(r"\s*(?:\.\.\.?|…|\u2013|—|-|\bto\b|\bthrough\b)\s*", re.IGNORECASE)
-_LONGEST_RANGE = 160
+_SPEAKS = re.compile(r"\bwave\s*[#:]?\s*[0-9]|\|\s*(?:spawn )?waves?\s*\|", re.IGNORECASE)
 _MAY_REPEAT = frozenset(
     (*TESTS, *DONE, "expected", "behavioral", "notes", "files", "context files")
 )
-_ALL = re.compile(r"(?:all|every|everything)\b([a-z ]*)(?:\([^()]*\))?", re.IGNORECASE)
-_OTHERS = frozenset(["other", "others", "else"])
-_AROUND = """
-the of above previous earlier before prior preceding task tasks step steps id ids builder builders
-implementation build
-"""
-_WORDS = _OTHERS | frozenset(_AROUND.split())
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -85,20 +70,28 @@ class Step(NamedTuple):
 
 def is_task(block: Block) -> bool:
     """Whether a heading begins a task, wherever it stands."""
-    has_id = any(each.key in _IDS for each in fields(block.lines, _IDS)[0])
-    return has_id or _NUMBERED.match(block.name) is not None or named_by(block) is not None
+    return (
+        has_id(block)
+        or task_numbers.HEADED.match(block.name) is not None
+        or named_by(block) is not None
+    )
+
+
+def has_id(block: Block) -> bool:
+    """Whether its lines have a Task ID."""
+    return any(each.key in IDS for each in fields(block.lines, IDS)[0])
 
 
 def named_by(block: Block) -> re.Match[str] | None:
     """The id with which a heading begins, where its lines have keys of a task."""
     said = _NAMED.match(block.name)
-    if said is None or _NUMBERED.match(block.name) is not None:
+    if said is None or task_numbers.HEADED.match(block.name) is not None:
         return None
     keys = {
         task_keys.meaning(each.key)
         for each in fields(block.lines, task_keys.known(block.lines, KEYS))[0]
     }
-    return None if _OF_A_TASK.isdisjoint(keys) else said
+    return None if OF_A_TASK.isdisjoint(keys) else said
 
 
 class _Group(NamedTuple):
@@ -115,22 +108,22 @@ def steps_of(blocks: Sequence[Block], found: list[Finding]) -> list[Step]:
     made: list[_Group] = []
     has_ids = False
     for block in blocks:
-        number = _NUMBERED.match(block.name)
-        has_id = any(each.key in _IDS for each in fields(block.lines, _IDS)[0])
+        number = task_numbers.HEADED.match(block.name)
+        is_named = has_id(block)
         is_below = bool(made) and block.level > made[-1].block.level
         named = named_by(block)
         begins = (
-            has_id
+            is_named
             or (named is not None and not is_below)
             or (number is not None and not (is_below and has_ids))
         )
-        has_ids = has_ids or has_id
+        has_ids = has_ids or is_named
         if block.key not in TASKS and begins:
             made.append(_Group(block, number, named, list(block.lines)))
         elif not any(line.text.strip() for line in block.lines):
             continue
         elif block.key in TASKS:
-            found.append(warning(block.line + 1, "words before the first task are not read"))
+            found.append(_before(block))
         elif is_below:
             made[-1].lines.extend([Line(block.line, f"**{block.name}**:"), *block.lines])
         else:
@@ -139,6 +132,15 @@ def steps_of(blocks: Sequence[Block], found: list[Finding]) -> list[Step]:
     steps = [_step(each, found) for each in made]
     _order(steps, found)
     return steps
+
+
+def _before(block: Block) -> Finding:
+    """What is said of the words before the first task: they may not speak of waves."""
+    said = next((line for line in block.lines if _SPEAKS.search(line.text)), None)
+    if said is None:
+        return warning(block.line + 1, "words before the first task are not read")
+    problem = f"{quoted(said.words)} speaks of waves, and is not read here"
+    return Finding(said.number, problem, "Write it under a heading `Spawn Waves`.")
 
 
 def _order(steps: list[Step], found: list[Finding]) -> None:
@@ -156,7 +158,7 @@ def _order(steps: list[Step], found: list[Finding]) -> None:
 def _block(step: Step, field: Field, by_name: Mapping[str, Step], found: list[Finding]) -> None:
     steps = list(by_name.values())
     for line, each in plan_words.parts(field):
-        names = resolve(each, steps)
+        names = task_numbers.resolve(each, steps)
         for name in names:
             start = Line(line, step.name)
             own = by_name[name].fields.setdefault(
@@ -199,8 +201,18 @@ def _step(group: _Group, found: list[Finding]) -> Step:
         if field.key not in KEYS and not task_keys.could_order(field.key):
             problem = f"{quoted(field.name)} is not a key of a task"
             found.append(warning(field.line, problem, "It goes into the prompt as it is."))
+    _order_in(title, block.line, by_key)
     name = _name_of(by_key, group, title, found)
-    return Step(number[1] if number else "", title or name, name, block.line, by_key, rest)
+    return Step(
+        task_numbers.of(block.name) if number else "", title or name, name, block.line, by_key, rest
+    )
+
+
+def _order_in(title: str, line: int, keys: dict[str, Field]) -> None:
+    """`Worker (after 1)`: whom it waits for, where no key says so."""
+    said = plan_words.order_in(title)
+    if said is not None:
+        keys.setdefault(said[0], Field(*said[:1], *said, line, [], Line(line, said[1])))
 
 
 def _known_as(field: Field) -> Field:
@@ -229,64 +241,3 @@ def _name(said: str, line: int, title: str, found: list[Finding]) -> str:
     except BadName as error:
         found.append(Finding(line, error.problem, error.remedy))
         return plain
-
-
-def after_of(step: Step, steps: list[Step]) -> dict[str, int]:
-    """What a task waits for, with the line; a name that leads nowhere stays as it is."""
-    field = step.get("depends on", "dependencies")
-    found: dict[str, int] = {}
-    for line, each in plan_words.parts(field) if field else ():
-        for name in every(each, step, steps) or resolve(each, steps) or [each]:
-            found.setdefault(name, line)
-    return found
-
-
-def every(said: str, step: Step, steps: list[Step]) -> list[str]:
-    """The tasks that `all previous tasks` means: those above, or all others if it says so."""
-    rest = _ALL.fullmatch(said)
-    words = set(rest[1].lower().split()) if rest else {"none of them"}
-    if not words <= _WORDS:
-        return []
-    names = [each.name for each in steps if each.name != step.name]
-    if not words.isdisjoint(_OTHERS):
-        return names
-    return list(takewhile(lambda name: name != step.name, (each.name for each in steps)))
-
-
-def assumed(step: Step, steps: list[Step]) -> Iterator[Finding]:
-    """The words that were taken for names of tasks."""
-    field = step.get("depends on", "dependencies")
-    for line, each in plan_words.parts(field) if field else ():
-        names = every(each, step, steps)
-        if names:
-            yield warning(line, f"{quoted(each)} is taken for {', '.join(names)}")
-
-
-def resolve(said: str, steps: list[Step]) -> list[str]:
-    """The tasks that are meant: by id, by number, by a range of numbers."""
-    by_title = {step.title.lower(): step.name for step in steps}
-    by_id = by_title | {step.name.lower(): step.name for step in steps}
-    by_number = {step.number: step.name for step in steps if step.number}
-    if said.lower() in by_id:
-        return [by_id[said.lower()]]
-    if several := _between(said.lower(), by_id, steps):
-        return several
-    if (first := first_word(said).lower()) in by_id:
-        return [by_id[first]]
-    span = _RANGE.fullmatch(said)
-    if span:
-        numbers = range(int(span[1]), int(span[2]) + 1)
-        return [by_number[str(each)] for each in numbers if str(each) in by_number]
-    number = _NUMBERED.match(said)
-    found = by_number.get(number[1]) if number else None
-    return [found] if found else []
-
-
-def _between(said: str, by_id: Mapping[str, str], steps: list[Step]) -> list[str]:
-    """The tasks of `T1-T3`, in the order in which they stand."""
-    for mark in _TO.finditer(said) if len(said) <= _LONGEST_RANGE else ():
-        ends = said[: mark.start()], said[mark.end() :]
-        if all(each in by_id for each in ends):
-            names = [step.name for step in steps]
-            return names[names.index(by_id[ends[0]]) : names.index(by_id[ends[1]]) + 1]
-    return []
