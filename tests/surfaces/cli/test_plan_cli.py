@@ -196,8 +196,8 @@ def test_title_cannot_leave_its_label(cli: Cli, plans: Path) -> None:
 
 
 def test_show_speaks_to_programs_in_our_own_form(cli: Cli, plans: Path) -> None:
-    plans = TESTS / "fixtures" / "markdown_plans"
-    text = (plans / "phase-10-not-parallel.md").read_text(encoding="utf-8")
+    sample = TESTS / "fixtures" / "markdown_plans" / "phase-10-not-parallel.md"
+    text = sample.read_text(encoding="utf-8")
     (plans / "release.md").write_text(text, encoding="utf-8")
 
     told = json.loads(cli("plan", "show", "release.md", "--json", cwd=plans).stdout)
