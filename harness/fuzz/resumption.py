@@ -60,6 +60,18 @@ resumption:
   decision_log: none yet
   compaction_events: two of them
 """
+_OTHER_WORDS = b"""\
+resumption:
+  Recovery-State: {currentPhase: 2, nextStep: x}
+  quality_gates: {QG-1: {status: passed, score: 0.93}, QG-2: pending, QG-3: {status: running}}
+  open_defects: [{id: D-4, text: x}]
+  agents: {a: done, b: {status: PASS, finding: c}}
+  decisions:
+    - {what: a, phases: [2, 3]}
+    - {decision: b, affects_phases: all}
+    - {decision: c, affects: phases 2-4}
+  compactions: [{at: 2026-01-02 10:00, fill: 95%}]
+"""
 _STATE = Recovery(None, 1, "build", "ACTIVE", "idle", "go on", None, _TIME)
 _EMPTY = begin(_STATE, ["PLAN.md"], ["qg-1"])
 
@@ -187,6 +199,7 @@ TARGETS = (
             b"resumption: {recovery_state: {updated_at: 2026-01-02T03:04:05Z}, odd: 1}\n",
             _NEAR,
             _IN_ONE_LINE,
+            _OTHER_WORDS,
         ),
     ),
     Target(

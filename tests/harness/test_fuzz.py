@@ -219,7 +219,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "plans/readers/test_commands.py:_is_run",
         "plans/readers/team/task_keys.py:is_test",
         "protocols/resumption/rules/migration/entries.py:_texts",
-        "protocols/resumption/rules/migration/entries.py:phases",
+        "protocols/resumption/rules/migration/decision_fields.py:phases",
         "formats/yaml_lost_comments.py:comments",
     ),
     "it shows or compares text line by line": (

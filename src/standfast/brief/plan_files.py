@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from standfast.brief.facts import Ask, Facts
     from standfast.brief.plan_summary import Plan
     from standfast.journal.store import Journal
-    from standfast.protocols.resumption.rules.migration.section_migration import Migrated
 
 
 def add(
@@ -34,10 +33,10 @@ def add(
     read = _seen(journal, root, file) if document_records.find(ask, file) is None else None
     if read is None:
         return
-    document, kind, moved = read
+    document, kind = read
     for plan in live_plans.gather(journalled(document), root, None, now, most=most):
         began = freshness.session_start(ask, found.session)
-        age = moved.age(judge(plan.updated_at, now_us=now, session_started_us=began))
+        age = judge(plan.updated_at, now_us=now, session_started_us=began)
         plan.level, plan.reason = age.level, age.reason
         _add(found, plan, document, kind)
         _add_decisions(found, plan, document, most)
@@ -52,7 +51,7 @@ def add_over(
     """
     known = document_records.find(ask, file)
     read = _seen(journal, root, file) if known is None else None
-    document, kind = (known, "") if read is None else read[:2]
+    document, kind = (known, "") if read is None else read
     if document is None:
         return
     for plan in live_plans.gather(
@@ -64,8 +63,8 @@ def add_over(
             _add_decisions(found, plan, document, most)
 
 
-def _seen(journal: Journal, root: str, file: str) -> tuple[Document, str, Migrated] | None:
-    """What a file's section says, what it is instead of v2.0, and how it was read."""
+def _seen(journal: Journal, root: str, file: str) -> tuple[Document, str] | None:
+    """What a file's section says, and what it is instead of v2.0."""
     try:
         seen = section_file.look(root, file)
         if not seen.has_section:
@@ -76,7 +75,7 @@ def _seen(journal: Journal, root: str, file: str) -> tuple[Document, str, Migrat
         return None  # whoever asks for the section is told what is wrong with it
     theirs = frozenset(label(path) for path, by in whose.items() if by.actor == REPOSITORY)
     document = Document(file, root, Resumption(moved.section), foreign=theirs)
-    return document, "" if seen.is_valid else seen.kind, moved
+    return document, "" if seen.is_valid else seen.kind
 
 
 def _add(found: Facts, plan: Plan, document: Document, kind: str) -> None:
@@ -89,7 +88,7 @@ def _add(found: Facts, plan: Plan, document: Document, kind: str) -> None:
 def _add_decisions(found: Facts, plan: Plan, document: Document, most: int) -> None:
     """Beside the journal's own, whose ids may be the same: these are named with their file."""
     file, said = document.file, seconds(plan.updated_at)  # of a decision alone no file tells it
-    at = found.upto if said is None else said * SECOND_US
+    at = said * SECOND_US if said else found.upto
     for each in document.section[DECISIONS][::-1]:
         row = (f"{file} {each['id']}", each["decision"], "user", at, file)
         if f"{DECISIONS}.{each['id']}" in document.foreign:

@@ -512,7 +512,7 @@ def test_words_of_a_repository_cannot_steer_or_end_their_place(repo: Path) -> No
 def aged(repo: Path) -> None:
     """Give `write` something to do again."""
     text = (repo / FILE).read_text("utf-8")
-    lines = [f"{line[:11]}: 2026-01-01" if line[:11] == "**Updated**" else line
+    lines = ["Updated: 2026-01-01" if line[:11] == "**Updated**" else line
              for line in lines_of(text)]  # fmt: skip
     (repo / FILE).write_text("\n".join(lines) + "\n", "utf-8")
 
@@ -564,7 +564,7 @@ def test_draft_that_a_kill_left_is_swept_by_the_next_write(repo: Path, after: st
     assert killed.returncode == -signal.SIGKILL
     assert len(left) == 1
     assert not left & set(drafts.iterdir())
-    assert "2026-01-01" not in (repo / FILE).read_text("utf-8")
+    assert "**Updated**: 2026-01-01\n" in (repo / FILE).read_text("utf-8")
 
 
 def test_journal_that_cannot_be_written_leaves_the_file(repo: Path) -> None:

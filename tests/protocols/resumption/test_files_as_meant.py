@@ -47,9 +47,12 @@ def _said(section: dict[str, Any]) -> dict[str, Any]:
         "files": [each if isinstance(each, str) else each["path"] for each in
                   section["files_to_read"]],
         "decisions": sorted(each["decision"] for each in section["decision_log"]),
+        "phases": [each.get("affects_phases", []) for each in section["decision_log"]],
+        "applied": [each.get("applied", False) for each in section["decision_log"]],
         "was": [each.get("was") for each in section["decision_log"]],
         "completed": gates["gates_completed"],
         "remaining": gates["gates_remaining"],
+        "current": [gates["current_gate"], gates["current_gate_iteration"]],
         "scores": gates["score_history"],
         "iterations": gates["total_iterations_used"],
         "defects": [defects["total_defects_found"], defects["total_defects_resolved"],
@@ -72,7 +75,11 @@ def test_section_is_read_as_it_was_meant(repo: Path, cli: Cli, meant: Path) -> N
 
     words = wanted.pop("shown", "")
     assert {key: found[key] for key in wanted} == wanted
-    assert words in cli("resumption", "show", cwd=repo).stdout
+    shown = cli("resumption", "show", cwd=repo).stdout
+    assert words in shown
+    assert cli("resumption", "migrate", cwd=repo).returncode == 0
+    migrated = _said(json.loads(cli("resumption", "show", "--json", cwd=repo).stdout)["resumption"])
+    assert {key: migrated[key] for key in wanted} == wanted
     assert cli("brief", cwd=repo).returncode == 0
 
 
@@ -87,7 +94,8 @@ def test_context_file_is_read_as_it_was_meant(meant: Path) -> None:
 
     assert required_findings(after, role=role, today=NOW) == ()
     document = parse(after)
-    found = {"title": lines_of(after)[0], "updated": document.fields["Updated"].value}
+    found = {key.lower(): each.value for key, each in document.fields.items()}
+    found["title"] = lines_of(after)[0]
     for key, name in _NAMES.items():
         (section,) = document.named(name)
         body = [line for _, line in section.body if line.strip()]

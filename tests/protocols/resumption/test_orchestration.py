@@ -4,6 +4,7 @@ import pytest
 
 from standfast.protocols.resumption.rules.migration.section_migration import Around
 from standfast.protocols.resumption.rules.orchestration import around, latest_id
+from standfast.protocols.resumption.rules.staleness import UNKNOWN
 
 TIME = "2026-01-02T03:04:05Z"
 WHOLE = """\
@@ -37,7 +38,7 @@ def told(text: str) -> Around:
 @pytest.mark.req("RES-09")
 def test_phase_status_checkpoint_and_open_gates_are_told() -> None:
     assert told(WHOLE) == Around(
-        updated_at=TIME,
+        updated_at=UNKNOWN,
         file="PLAN.yaml",
         current_phase=2,
         current_phase_name="headers",
@@ -140,4 +141,4 @@ def test_section_is_as_old_as_the_newest_time_that_its_file_states() -> None:
 
     assert told(text).updated_at == "2026-01-01T00:00:00Z"
     assert "states" in told(text).updated_by
-    assert told("due: 2027-01-01\n").updated_at == TIME
+    assert told("due: 2027-01-01\n").updated_at == UNKNOWN

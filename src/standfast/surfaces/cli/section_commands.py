@@ -67,6 +67,8 @@ def _wrong(context: Context, name: str, given: str | None) -> list[Wrong]:
     migrate = f"Bring it to v{VERSION} with `standfast resumption migrate{flag}`."
     if found.version == FIRST_VERSION:
         return [Wrong(name, found.line, "resumption", f"is v1.0, not v{VERSION}", migrate)]
+    if found.near is not None:
+        return [Wrong(name, found.near.line, "", found.near.problem, found.near.remedy)]
     if not found.has_section:
         return [Wrong(name, 1, "resumption", "is missing", looking.BEGIN)]
     findings = (*found.findings, *found.advice)
@@ -150,8 +152,7 @@ def _show(context: Context, found: Found, after: bytes) -> int:
 
 def _nothing_to_do(context: Context, found: Found) -> int:
     if not found.has_section:
-        what = "the file has no resumption section" if found.exists else "there is no such file"
-        raise NothingFound(what, file=found.path, remedy=looking.BEGIN)
+        raise looking.absent(found)
     if context.json:
         print(json_line({"file": found.file, "migrated": False}))
     else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from standfast import clock
 from standfast.protocols.resumption.rules import staleness
+from standfast.protocols.resumption.rules.migration.decision_fields import AFFECTS, is_all
 from standfast.protocols.resumption.rules.migration.gates_and_defects import gates_left
 from standfast.protocols.resumption.rules.migration.phase_prose import other_phase
 from standfast.protocols.resumption.rules.plain_values import spoken
@@ -98,7 +99,7 @@ def _waiting(screen: Screen, seen: Seen) -> str:
         rows.append((what, ".".join(map(str, kept.path))))
     old = ", ".join(seen.waiting.arrival.old)
     rows += [("is an old copy", old)] if old else []
-    return _inner(screen).table([(name, what) for what, name in rows], ("strong",))
+    return _table(_inner(screen), [(name, what) for what, name in rows], ("strong",))
 
 
 def _state(screen: Screen, state: dict[str, Any], seen: Seen) -> str:
@@ -115,7 +116,8 @@ def _state(screen: Screen, state: dict[str, Any], seen: Seen) -> str:
     phase = " ".join(filter(None, ("unknown" if number is None else str(number), name, hint)))
     left = ", ".join(one_line(gate, _NAME) for gate in gates_left(seen.section)[:_MOST_OWN])
     status = state["workflow_status"] + (f" (but gates are to come: {left})" if left else "")
-    return screen.table(
+    return _table(
+        screen,
         [
             ("PHASE", f"{phase}, {status}"),
             ("NOW", said("current_activity") or "not recorded"),
@@ -127,6 +129,11 @@ def _state(screen: Screen, state: dict[str, Any], seen: Seen) -> str:
     )
 
 
+def _table(screen: Screen, rows: Sequence[Sequence[str]], styles: Sequence[str] = ()) -> str:
+    """Text of several lines is shown on one: its line ends are blanks, and forge no row."""
+    return screen.table([[spoken(cell) for cell in row] for row in rows], styles)
+
+
 def _branches(seen: Seen) -> list[tuple[str, str]]:
     if seen.branches is None:
         return []
@@ -136,6 +143,8 @@ def _branches(seen: Seen) -> list[tuple[str, str]]:
 
 def _minute(at: str) -> str:
     second = staleness.seconds(at)
+    if second == 0:
+        return "unknown"
     return at if second is None else clock.local_minute(second * staleness.SECOND_US)
 
 
@@ -158,7 +167,7 @@ def _files(screen: Screen, entries: Sequence[str | dict[str, Any]]) -> str:
     ]
     listed.sort(key=lambda entry: entry["priority"])
     rows = [(str(entry["priority"]), entry["path"], _why(entry)) for entry in listed]
-    return _inner(screen).table(rows, ("dim", "strong"))
+    return _table(_inner(screen), rows, ("dim", "strong"))
 
 
 def _why(entry: dict[str, Any]) -> str:
@@ -171,7 +180,7 @@ def gates(screen: Screen, seen: Seen) -> str:
     trajectory = seen.section["quality_trajectory"]
     history = trajectory["score_history"]
     names = dict.fromkeys(
-        (*trajectory["gates_completed"], *history, *trajectory["gates_remaining"])
+        (*trajectory["gates_completed"], *history, *trajectory["gates_remaining"], *_at_work(seen))
     )
     if not names:
         return ""
@@ -179,7 +188,8 @@ def gates(screen: Screen, seen: Seen) -> str:
     lines = [_gate(screen, name, width, history.get(name, []), seen) for name in names]
     weakest = trajectory["lowest_dimension"]
     used = trajectory["total_iterations_used"]
-    total = f"{used} iteration{'' if used == 1 else 's'}"
+    done = " done" if _at_work(seen) and not history.get(_at_work(seen)[0]) else ""
+    total = f"{used} iteration{'' if used == 1 else 's'}{done}"
     lines.append(total + (f", weakest {printable(weakest)}" if weakest else ""))
     return "\n".join(lines)
 
@@ -188,15 +198,29 @@ def _gate(screen: Screen, name: str, width: int, history: list[float], seen: See
     shown = one_line(name, _NAME).ljust(width)
     pending = seen.document.pending if seen.document else None
     begun = f"  {len(pending.scores)} of 6 scores in" if pending and pending.gate == name else ""
+    begun = _running(name, history, seen) + begun
     if not history:
         passed = name in seen.section["quality_trajectory"]["gates_completed"]
-        return f"{shown}  {PASS if passed else 'to come'}{begun}"
+        stands = PASS if passed else "at work" if name in _at_work(seen) else "to come"
+        return f"{shown}  {stands}{begun}"
     verdict = verdict_of(history)
     word = screen.paint(verdict.band.ljust(len(REJECTED)), _BANDS.get(verdict.band, "strong"))
     scores = " ".join(f"{score:g}" for score in history)
     drawn = curve(history, draws=screen.draws)
     asks = screen.paint("  ask a person", "bad") if verdict.escalates else ""
     return f"{shown}  {word}  {drawn}{'  ' if drawn else ''}{scores}{begun}{asks}"
+
+
+def _at_work(seen: Seen) -> list[str]:
+    gate = seen.section["quality_trajectory"]["current_gate"]
+    return [gate] if gate else []
+
+
+def _running(name: str, history: list[float], seen: Seen) -> str:
+    """The iteration that has no score yet."""
+    iteration = seen.section["quality_trajectory"]["current_gate_iteration"] or 0
+    is_running = name in _at_work(seen) and iteration > len(history)
+    return f"  iteration {iteration} runs" if is_running else ""
 
 
 def _defects(screen: Screen, summary: dict[str, Any]) -> str:
@@ -208,7 +232,7 @@ def _defects(screen: Screen, summary: dict[str, Any]) -> str:
     rows = [("open", ", ".join(summary["unresolved_defects"]))]
     rows += [("main", summary["last_gate_primary_defect"] or "")]
     rows += [("again", _pattern(each)) for each in patterns]
-    table = _inner(screen).table([row for row in rows if row[1]], ("dim",))
+    table = _table(_inner(screen), [row for row in rows if row[1]], ("dim",))
     return "\n".join([*lines, *([table] if table else [])])
 
 
@@ -220,7 +244,7 @@ def _pattern(entry: dict[str, Any]) -> str:
 
 def _decisions(screen: Screen, entries: list[dict[str, Any]], seen: Seen) -> str:
     rows = [(entry["id"], _binds(entry, seen), _decided(entry)) for entry in entries]
-    return _inner(screen).table(rows, ("strong",))
+    return _table(_inner(screen), rows, ("strong",))
 
 
 def _binds(entry: dict[str, Any], seen: Seen) -> str:
@@ -233,7 +257,7 @@ def _binds(entry: dict[str, Any], seen: Seen) -> str:
 
 def _decided(entry: dict[str, Any]) -> str:
     phases = ", ".join(str(phase) for phase in entry.get("affects_phases", ()))
-    binds = f"phases {phases}" if phases else ""
+    binds = f"phases {phases}" if phases else "all phases" if is_all(entry.get(AFFECTS)) else ""
     was = f"was {entry['was']}" if entry.get("was") else ""
     gate = f"{entry['gate']} iteration {entry.get('iteration')}" if entry.get("gate") else ""
     aside = "; ".join(part for part in (entry["rationale"], gate, binds, was) if part)
@@ -244,7 +268,7 @@ def _agents(screen: Screen, summaries: dict[str, str], seen: Seen) -> str:
     rows = [
         (name, _quoted(line, f"agent_summaries.{name}", seen)) for name, line in summaries.items()
     ]
-    return _inner(screen).table(rows, ("strong",))
+    return _table(_inner(screen), rows, ("strong",))
 
 
 def _own(screen: Screen, section: dict[str, Any]) -> str:
@@ -257,7 +281,7 @@ def _own(screen: Screen, section: dict[str, Any]) -> str:
     told = {str(key): words for key, words in said.items()}
     rows = [(one_line(key, _NAME), f"«{one_line(told[key], _OWN)}»") for key in named[:_MOST_OWN]]
     more = len(named) - len(rows)
-    table = _inner(screen).table(rows, ("strong",))
+    table = _table(_inner(screen), rows, ("strong",))
     return f"{table}\n{more} more" if more else table
 
 
@@ -270,7 +294,7 @@ def _compactions(screen: Screen, compactions: dict[str, Any]) -> str:
         (each["id"], _minute(each["timestamp"]), each["trigger"], "; ".join(_compaction(each)))
         for each in compactions["events"]
     ]
-    return _inner(screen).table(rows, ("strong", "dim"))
+    return _table(_inner(screen), rows, ("strong", "dim"))
 
 
 def _compaction(event: dict[str, Any]) -> Iterator[str]:

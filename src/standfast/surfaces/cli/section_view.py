@@ -67,7 +67,7 @@ def look(context: Context, given: str | None) -> Seen:
         foreign = _foreign(section_file.whose_as_read(context.journal, found, context.place.root))
         moved = found.readable
         read = None if found.is_valid else (found.kind, moved.notes)
-        age = moved.age(_by_file(context, found, moved.section))
+        age = _by_file(context, found, moved.section)
         return Seen(file, moved.section, age, foreign=foreign, read=read)
     waiting = untaken_edits.of_document(context.journal, document)
     seen = _merged(context, document, waiting)
@@ -149,5 +149,13 @@ def _beside(found: Found | None, section: dict[str, Any]) -> Staleness | None:
 
 def _refuse_absent(found: Found) -> None:
     if not found.has_section:
-        what = "the file has no resumption section" if found.exists else "there is no such file"
-        raise NothingFound(what, file=found.path, remedy=BEGIN)
+        raise absent(found)
+
+
+def absent(found: Found) -> NothingFound:
+    """There is no section; what was meant as one is named with its line."""
+    if found.near is not None:
+        near = found.near
+        return NothingFound(near.problem, file=found.path, line=near.line, remedy=near.remedy)
+    what = "the file has no resumption section" if found.exists else "there is no such file"
+    return NothingFound(what, file=found.path, remedy=BEGIN)

@@ -12,7 +12,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from standfast.formats import stated_times
-from standfast.protocols.context.rules import context_checks, context_headings
+from standfast.protocols.context.rules import (
+    context_checks,
+    context_headings,
+    metadata_tables,
+    section_labels,
+)
 from standfast.protocols.context.rules.context_document import moment, role_in, steps
 from standfast.protocols.context.rules.context_draft import Draft
 from standfast.protocols.context.rules.context_schema import (
@@ -68,6 +73,8 @@ def migrate(text: str, *, role: str, now: str) -> str:
     draft.close_fence()
     was: list[str] = []
     context_headings.unfold(draft, was)
+    metadata_tables.unfold(draft, was)
+    section_labels.unfold(draft, was)
     _rename(draft, was)
     _add_missing(draft)
     _number(draft)
@@ -87,14 +94,21 @@ def _rename(draft: Draft, was: list[str]) -> None:
         document = draft.parsed()
         if document.named(name):
             continue
-        heading = next(
-            (each for each in document.outline.headings if context_headings.means(each, name)), None
-        )
+        heading = _meant(document, name)
         if heading is None and name == RECOVERY:
             heading = _list_of_steps(document)
         if heading is not None:
             was.append(draft.lines[heading.line - 1])
             draft.lines[heading.line - 1] = f"## {name}{draft.cr}"
+
+
+def _meant(document: Document, name: str) -> Heading | None:
+    """The heading that was meant as a section, else one that will do for it."""
+    for is_it in (context_headings.means, context_headings.may_mean):
+        found = next((each for each in document.outline.headings if is_it(each, name)), None)
+        if found is not None:
+            return found
+    return None
 
 
 def _list_of_steps(document: Document) -> Heading | None:

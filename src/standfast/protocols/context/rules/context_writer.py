@@ -86,7 +86,8 @@ def compose(text: str | None, *, role: str, now: str, known: Known) -> str:
         draft = Draft.of(migrate(draft.text(), role=role, now=now))
         if draft.text() == before:
             break
-    if draft.text() != text or _is_stale(draft, role, now):
+    # Where the journal knows nothing, the file is as old as it was.
+    if any(known) and (draft.text() != text or _is_stale(draft, role, now)):
         _touch(draft, now)
     return draft.text()
 

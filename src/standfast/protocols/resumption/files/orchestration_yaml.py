@@ -23,7 +23,8 @@ from standfast.protocols.resumption.files import section_arrival
 from standfast.protocols.resumption.files.masked_words import unmasked
 from standfast.protocols.resumption.files.surrounding_edits import carry, text_of
 from standfast.protocols.resumption.records import document_records as recorded
-from standfast.protocols.resumption.rules import orchestration, section_units
+from standfast.protocols.resumption.rules import orchestration, section_units, updated_at
+from standfast.protocols.resumption.rules.near_sections import near
 from standfast.protocols.resumption.rules.section_schema import SUB_SECTIONS
 from standfast.redaction.redactor import MASK
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from standfast.journal.tables.document_folds import Document
     from standfast.protocols.resumption.rules.arrivals import Arrival
     from standfast.protocols.resumption.rules.log_union import Kept
+    from standfast.protocols.resumption.rules.near_sections import Near
     from standfast.protocols.resumption.rules.section_schema import Section
 
 PREFIX = "resumption/"
@@ -51,6 +53,7 @@ def with_section(section: Section, data: bytes | None, path: str) -> bytes:
     block = write({orchestration.KEY: section})
     if data is None:
         return block.encode()
+    _refuse_second(data, path)
     if len(section) != len(SUB_SECTIONS) or MASK in block:
         had = _said(data, path)
         ours = cast("Section", unmasked(_in_its_order(section, had), had))
@@ -59,6 +62,19 @@ def with_section(section: Section, data: bytes | None, path: str) -> bytes:
         return yaml_sections.replace(text_of(data, path), orchestration.KEY, block, path).encode()
     except BadDocument as error:
         raise FaceInvalid(error.problem, file=path, line=error.line) from error
+
+
+def _refuse_second(data: bytes, path: str) -> None:
+    """A section is not put beside one that somebody takes for it."""
+    text = data.decode("utf-8", "replace")
+    found = None if updated_at.has_section(text) else near(text)
+    if found is not None and yaml_sections.find(text, orchestration.KEY, path) is None:
+        refuse_near(found, path)
+
+
+def refuse_near(found: Near, path: str) -> NoReturn:
+    """Say where what was meant as the section stands, and what makes it one."""
+    raise FaceInvalid(found.problem, file=path, line=found.line, remedy=found.remedy)
 
 
 def _said(data: bytes, path: str) -> Section:

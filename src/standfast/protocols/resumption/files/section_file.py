@@ -19,7 +19,7 @@ from standfast.formats.json_schema import line_of
 from standfast.journal import overwritten_files
 from standfast.journal.author import STANDFAST
 from standfast.protocols.resumption.files import section_arrival
-from standfast.protocols.resumption.files.orchestration_yaml import PREFIX, judged
+from standfast.protocols.resumption.files.orchestration_yaml import PREFIX, judged, refuse_near
 from standfast.protocols.resumption.records import document_records as recorded
 from standfast.protocols.resumption.rules import orchestration, section_check
 from standfast.protocols.resumption.rules.arrivals import rewound
@@ -29,6 +29,7 @@ from standfast.protocols.resumption.rules.migration.section_migration import (
     migrate,
     version_of,
 )
+from standfast.protocols.resumption.rules.near_sections import near
 from standfast.protocols.resumption.rules.section_schema import VERSION
 from standfast.protocols.resumption.rules.section_units import records
 from standfast.protocols.resumption.rules.triggers import Recovery
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from standfast.journal.transaction import Writing
     from standfast.protocols.resumption.records.document_records import Ask, Whose
     from standfast.protocols.resumption.rules.migration.section_migration import Around
+    from standfast.protocols.resumption.rules.near_sections import Near
 
 _UPDATED = ("recovery_state", "updated_at")
 WHY = "a section before it was brought to v2.0"
@@ -72,6 +74,7 @@ class Found(NamedTuple):
     line: int = 1
     lines: Mapping[Path, int] = {}
     data: bytes = b""
+    near: Near | None = None  # where it has none: what was meant as one
 
     @property
     def is_valid(self) -> bool:
@@ -115,7 +118,7 @@ def look(root: str, file: str) -> Found:
         None,
         {},
     ):  # `resumption:` with nothing behind it is a place for it
-        return found
+        return found._replace(near=near(text))
     version = version_of(span.value)
     findings = section_check.validate(span.value, span.lines)
     advice = section_check.validate(span.value, span.lines, plain=span.plain)
@@ -179,6 +182,8 @@ def refuse(found: Found) -> None:
 
     Whoever wants to write is offered that first: an edit by hand of each fault is nobody's work.
     """
+    if found.near is not None:
+        refuse_near(found.near, found.path)
     if found.version == FIRST_VERSION:
         problem, line = "the section `resumption` is of v1.0", found.line
     elif found.findings:

@@ -15,6 +15,7 @@ from standfast.formats.yaml_text import read_yaml
 from standfast.protocols.resumption.rules import plain_values
 from standfast.protocols.resumption.rules.migration.section_migration import OVER, Around
 from standfast.protocols.resumption.rules.section_schema import LONGEST_LINE
+from standfast.protocols.resumption.rules.staleness import UNKNOWN
 from standfast.text import one_line
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def around(text: str, updated_at: str, file: str) -> Around:
     status = _workflow_status(text)
     stated = _stated(text, updated_at)
     return Around(
-        updated_at=stated or updated_at,
+        updated_at=stated or UNKNOWN,
         file=file,
         current_phase=phase.number,
         current_phase_name=phase.name,

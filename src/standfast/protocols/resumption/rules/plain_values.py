@@ -72,7 +72,7 @@ def number(value: object) -> int | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
-        return int(value) if value >= 0 and value == int(value) else None
+        return int(value) if value >= 0 and value % 1 == 0 else None
     found = _NUMBER.match(value) if isinstance(value, str) else None
     is_whole = found is not None and "." not in found[1] and found[2] != "%"
     return int(found[1]) if found and is_whole else None

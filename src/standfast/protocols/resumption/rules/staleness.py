@@ -11,6 +11,8 @@ LEVELS = (CRITICAL, STALE, FRESH)  # the first whose condition holds
 OLD_S = 30 * 60
 AHEAD_S = 5 * 60  # what two machines' clocks may differ by
 SECOND_US = 1_000_000
+UNKNOWN = "1970-01-01T00:00:00Z"  # written where nobody knows the time: it is never a fresh one
+UNDATED = "it does not say when it was updated"
 
 _MONTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SHAPE = "dddd-dd-ddTdd:dd:dd"
@@ -48,8 +50,8 @@ def judge(
     compared: an update in the very second that a session began is not from before it.
     """
     updated = seconds(updated_at)
-    if updated is None:
-        return Staleness(CRITICAL, "`updated_at` is not a time that can be read")
+    if not updated:
+        return _untold(updated, session_started_us)
     if session_started_us is not None and updated < session_started_us // SECOND_US:
         return Staleness(CRITICAL, "last updated before this session began")
     if phase_started_us is not None and updated < phase_started_us // SECOND_US:
@@ -60,6 +62,13 @@ def judge(
     if age < -AHEAD_S:
         return Staleness(STALE, "`updated_at` lies in the future")
     return Staleness(FRESH, "updated in this phase")
+
+
+def _untold(updated: int | None, session_started_us: int | None) -> Staleness:
+    """A time that nobody can tell, or that nobody told: of this session it is not."""
+    if updated is None:
+        return Staleness(CRITICAL, "`updated_at` is not a time that can be read")
+    return Staleness(STALE if session_started_us is None else CRITICAL, UNDATED)
 
 
 def seconds(text: object) -> int | None:

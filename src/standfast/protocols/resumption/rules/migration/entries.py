@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from standfast import ids
 from standfast.formats.json_schema import check
 from standfast.protocols.resumption.rules import plain_values
+from standfast.protocols.resumption.rules.migration import decision_fields
 from standfast.protocols.resumption.rules.plain_values import spoken
 from standfast.protocols.resumption.rules.section_schema import COMPACTION, DECISION, SECTION
 from standfast.text import is_hidden
@@ -28,7 +29,6 @@ LOG, AGENTS, COMPACTIONS, FILES = (
     "files_to_read",
 )
 _ENTRY: Schema = SECTION["properties"][LOG]["items"]["properties"]
-_MOST_PHASES = 99  # that one decision may name as a range
 _NUMBER = re.compile(r"(\d{1,9})\D{0,3}$", re.ASCII)
 _DECISION = ("decision", "what", "description", "text", "title", "summary", "choice")
 _RATIONALE = ("rationale", "reason", "why", "because", "reasoning")
@@ -83,6 +83,8 @@ def _decision(key: str, said: object, path: Path, notes: Notes) -> Section | Non
 
 def _optional(rest: Section, path: Path, notes: Notes) -> Section:
     """What the protocol knows of a decision too, as it has it; the rest is the project's own."""
+    rest = decision_fields.by_their_names(rest, path, notes)
+    rest = decision_fields.with_all(rest, path, notes)
     found = {**rest}
     for name in _READERS:
         if name not in rest or not [*check(rest[name], _ENTRY[name])]:
@@ -100,25 +102,10 @@ def _optional(rest: Section, path: Path, notes: Notes) -> Section:
     return found
 
 
-def phases(value: object) -> list[int] | None:
-    """The numbers of phases: `3`, `Phase 3`, `3-5`, `2, 4`, a list of these."""
-    if isinstance(value, list):
-        every = [phases(each) for each in value]
-        return None if None in every else [one for each in every for one in each or ()]
-    if not isinstance(value, str):
-        found = plain_values.phase(value).number
-        return None if found is None else [found]
-    numbers = [int(each) for each in re.findall(r"(?<![\d.])\d{1,4}(?![\d.])", value)]
-    is_range = re.fullmatch(r"\D*\d{1,4}\s*(?:-|\u2013|to)\s*\d{1,4}\D*", value) is not None
-    if is_range and numbers[0] < numbers[1]:
-        return list(range(numbers[0], min(numbers[1], numbers[0] + _MOST_PHASES) + 1))
-    return numbers or None
-
-
 _READERS: Mapping[str, Any] = {
     "gate": spoken,
     "iteration": plain_values.number,
-    "affects_phases": phases,
+    decision_fields.PHASES: decision_fields.phases,
     "applied": plain_values.flag,
     "was": spoken,
 }
@@ -249,6 +236,8 @@ def _compaction(said: object, path: Path, updated_at: str, notes: Notes) -> Sect
     share = plain_values.share(fill)
     if fill is not None and share is None:
         notes.removed((*path, "estimated_fill_before"), fill)
+    elif share is not None and share != fill:
+        notes.read((*path, "estimated_fill_before"), fill, share)
     used = {key for key in (*_AT, *_FILL) if key in entry and entry[key] in (told, fill)}
     used |= {"id", "timestamp", "trigger", "estimated_fill_before"}
     rest = {key: each for key, each in entry.items() if key not in used}
@@ -310,7 +299,12 @@ def files_to_read(value: object, file: str, notes: Notes) -> list[Any]:
 def _paths(said: str) -> list[str]:
     """Paths in one text, where it is nothing else: `a.md, docs/b.md`."""
     parts = [each.strip() for each in re.split(r"[,;\n]", said) if each.strip()]
-    return parts if all(_IS_PATH.fullmatch(each) for each in parts) else []
+    return parts if all(map(is_path, parts)) else []
+
+
+def is_path(said: str) -> bool:
+    """Whether a text is one path, and nothing else."""
+    return _IS_PATH.fullmatch(said.strip()) is not None
 
 
 def _file(said: object, at: int, notes: Notes) -> Any:  # noqa: ANN401  # text or a mapping

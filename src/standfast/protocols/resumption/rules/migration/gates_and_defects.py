@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TRAJECTORY, DEFECTS = "quality_trajectory", "defect_summary"
 _ID = ("id", "gate", "gate_id", "defect", "defect_id", "name")
-_SCORE = ("score", "final_score", "weighted_score", "composite_score", "scores", "score_history")
+SCORE = ("score", "final_score", "weighted_score", "composite_score", "scores", "score_history")
 _WITH_SCORE = re.compile(r"([^\s:=(][^:=(]{0,80}?) ?(?:[:=] ?|\()([\d.][^()]{0,20})\)?")
 _IN_WORDS = re.compile(r"(?<![\w.])(?:0?\.\d{1,6}|1\.0{1,6}|\d{1,3}(?:\.\d{1,4})? ?%)(?![\w.])")
 _ITERATION = re.compile(  # `QG-2 (iteration 2)`
@@ -31,7 +31,7 @@ _ITERATION = re.compile(  # `QG-2 (iteration 2)`
     r"(?: of \d{1,4})?\)?",
     re.IGNORECASE | re.ASCII,
 )
-_ITERATIONS = ("iterations", "iterations_used", "iteration_count", "iteration")
+ITERATIONS = ("iterations", "iterations_used", "iteration_count", "iteration")
 _WORDS = ("description", "summary", "title", "issue", "text")
 
 
@@ -40,7 +40,9 @@ def is_right(name: str, field: str, value: object) -> bool:
     return not [*check(value, SECTION["properties"][name]["properties"][field])]
 
 
-def quality_trajectory(value: Mapping[str, Any], gates: tuple[str, ...], notes: Notes) -> Section:
+def quality_trajectory(
+    value: Mapping[str, Any], gates: tuple[str, ...], notes: Notes, *, is_over: bool = False
+) -> Section:
     """Gates with their scores, each in one place."""
     found: Section = {**value}
     history = _history(value.get("score_history"), notes)
@@ -57,6 +59,10 @@ def quality_trajectory(value: Mapping[str, Any], gates: tuple[str, ...], notes: 
     found["gates_remaining"] = list(dict.fromkeys(rest))
     found["score_history"] = history
     found |= _current(value, notes)
+    now = found["current_gate"]
+    if now and not is_over and "gates_remaining" not in value and now not in (*passed, *rest):
+        found["gates_remaining"].append(now)
+        notes.assumed((TRAJECTORY, "current_gate"), "is worked at: taken as one that remains")
     found["lowest_dimension"] = _text(TRAJECTORY, "lowest_dimension", value, notes)
     used = _count(TRAJECTORY, "total_iterations_used", value, notes)
     found["total_iterations_used"] = _iterations(value, history) if used is None else used
@@ -74,8 +80,8 @@ def _iterations(value: Mapping[str, Any], history: dict[str, list[float]]) -> in
     """Of each gate as many as it tells, or as it has scores: one that passed had one at least."""
     used = {gate: len(scores) for gate, scores in history.items()}
     for field in ("gates_completed", "gates_remaining", "score_history"):
-        for gate, said in _entries(value.get(field)):
-            told = plain_values.named(said, *_ITERATIONS) if isinstance(said, dict) else None
+        for gate, said in entries_of(value.get(field)):
+            told = plain_values.named(said, *ITERATIONS) if isinstance(said, dict) else None
             least = int(field == "gates_completed")
             used[gate] = max(used.get(gate, 0), plain_values.number(told) or 0, least)
     return sum(used.values())
@@ -86,30 +92,30 @@ def _gates(field: str, value: object, history: dict[str, Any], notes: Notes) -> 
     if value is None or is_right(TRAJECTORY, field, value):
         return value if isinstance(value, list) else []
     named = []
-    for at, (gate, said) in enumerate(_entries(value)):
+    for at, (gate, said) in enumerate(entries_of(value)):
         path: Path = (TRAJECTORY, field, at)
         if not gate:
             notes.removed(path, said)
             continue
         named.append(gate)
-        scores = _scores(plain_values.named(said, *_SCORE) if isinstance(said, dict) else said)
+        scores = scores_in(plain_values.named(said, *SCORE) if isinstance(said, dict) else said)
         if scores and not history.get(gate):
             history[gate] = scores
-        if not isinstance(said, str) and set(_rest(said)):
-            notes.removed(path, {gate: _rest(said)})
+        if not isinstance(said, str) and set(rest_of(said)):
+            notes.removed(path, {gate: rest_of(said)})
     notes.read((TRAJECTORY, field), value, named)
     return named
 
 
-def _rest(said: object) -> Section:
+def rest_of(said: object) -> Section:
     """What else is said of a gate."""
     if not isinstance(said, dict):
         return {}
-    read = {*_ID, *(key for key in _SCORE if _scores(said.get(key)))}
+    read = {*_ID, *(key for key in SCORE if scores_in(said.get(key)))}
     return {key: each for key, each in said.items() if key not in read}
 
 
-def _entries(value: object) -> Iterator[tuple[str, Any]]:
+def entries_of(value: object) -> Iterator[tuple[str, Any]]:
     """Names, each with what is said of it: of a list, of a mapping, of a text with commas."""
     if plain_values.is_none(value):
         return
@@ -137,8 +143,8 @@ def _history(value: object, notes: Notes) -> dict[str, list[float]]:
     if isinstance(value, dict) and is_right(TRAJECTORY, "score_history", value):
         return {**value}
     found: dict[str, list[float]] = {}
-    for at, (gate, said) in enumerate(_entries(value) if value is not None else ()):
-        scores = _scores(said) or _each_score(said)
+    for at, (gate, said) in enumerate(entries_of(value) if value is not None else ()):
+        scores = scores_in(said) or _each_score(said)
         if gate and (scores or said in (None, [], {})):
             found[gate] = [*found.get(gate, []), *scores]
         odd = _unread(said) if gate and scores else [said] * (said not in (None, [], {}))
@@ -151,26 +157,26 @@ def _history(value: object, notes: Notes) -> dict[str, list[float]]:
 
 def _each_score(said: object) -> list[float]:
     """Those that can be read, of a list in which one cannot."""
-    return [score for each in said for score in _scores(each)] if isinstance(said, list) else []
+    return [score for each in said for score in scores_in(each)] if isinstance(said, list) else []
 
 
 def _unread(said: object) -> list[object]:
-    every = said if isinstance(said, list) and not _scores(said) else []
-    return [each for each in every if not plain_values.is_none(each) and not _scores(each)]
+    every = said if isinstance(said, list) and not scores_in(said) else []
+    return [each for each in every if not plain_values.is_none(each) and not scores_in(each)]
 
 
-def _scores(said: object) -> list[float]:
+def scores_in(said: object) -> list[float]:
     """Every score in one place, in its order; none where one of them cannot be read."""
     if isinstance(said, dict):
-        one = plain_values.named(said, *_SCORE)
-        return _scores([*said.values()] if one is None else one)
+        one = plain_values.named(said, *SCORE)
+        return scores_in([*said.values()] if one is None else one)
     if isinstance(said, str):  # `0.85 -> 0.93`
         said = re.split(r"\s*(?:->|=>|\u2192|,|;)\s*", said)
     every = said if isinstance(said, list) else [said]
     read: list[float] = []
     for each in every:
         if isinstance(each, (dict, list)):
-            read += _scores(each)
+            read += scores_in(each)
         elif plain_values.is_none(each):
             continue
         elif (score := plain_values.score(_in_words(each))) is not None:
@@ -190,7 +196,7 @@ def _current(value: Mapping[str, Any], notes: Notes) -> Section:
     """The gate that is worked at. Between two of its iterations there is none of these."""
     gate = value.get("current_gate")
     if not is_right(TRAJECTORY, "current_gate", gate):
-        named = next(_entries([gate]), ("", None))[0] or None
+        named = next(entries_of([gate]), ("", None))[0] or None
         notes.read((TRAJECTORY, "current_gate"), gate, named)
         gate = named
     if gate is not None and plain_values.is_none(gate):
@@ -227,7 +233,7 @@ def _defects(value: object, notes: Notes) -> list[str]:
     if value is None or is_right(DEFECTS, field, value):
         return value if isinstance(value, list) else []
     found = []
-    for gate, said in _entries(value):
+    for gate, said in entries_of(value):
         words = _described(said)
         found.append(f"{gate}: {words}" if gate and words and words != gate else gate or words)
     found = [each for each in found if each]
@@ -257,7 +263,7 @@ def _patterns(value: object, notes: Notes) -> list[Section]:
         if isinstance(key, str):
             pattern = f"{key}: {pattern}" if pattern else key
         gates = said.get("gates_affected", said.get("gates"))
-        named = [gate for gate, _ in _entries(gates)] if gates is not None else []
+        named = [gate for gate, _ in entries_of(gates)] if gates is not None else []
         resolution = said.get("resolution")
         entry = {**said, "pattern": pattern, "gates_affected": [name for name in named if name]}
         if resolution is not None:
@@ -291,6 +297,6 @@ def _text(name: str, field: str, value: Mapping[str, Any], notes: Notes) -> str 
     said = value.get(field)
     if is_right(name, field, said):
         return said
-    read = next(_entries([said]), ("", None))[0] or spoken(said)
+    read = next(entries_of([said]), ("", None))[0] or spoken(said)
     notes.read((name, field), said, read)
     return read

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from standfast.protocols.resumption.rules import plain_values
+from standfast.protocols.resumption.rules.migration import gates_by_status
 from standfast.protocols.resumption.rules.migration.gates_and_defects import DEFECTS, TRAJECTORY
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from standfast.protocols.resumption.rules.migration.migration_notes import Notes
 
-_CALLED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+CALLED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     TRAJECTORY: {
         "gates_completed": ("completed_gates", "gates_passed", "passed_gates", "completed",
                             "passed"),
@@ -44,10 +45,11 @@ _TEXTS = {"current_gate", "lowest_dimension", "last_gate_primary_defect"}
 def by_their_names(whole: Mapping[str, Any], notes: Notes) -> Mapping[str, Any]:
     """The section with each of these fields called as the schema has it."""
     found = {**whole}
-    for name, fields in _CALLED.items():
+    for name, fields in CALLED.items():
         part = whole.get(name)
         if isinstance(part, dict):
-            found[name] = _part(name, part, fields, notes)
+            told = gates_by_status.spread(part, notes) if name == TRAJECTORY else part
+            found[name] = _part(name, told, fields, notes)
     return found
 
 
@@ -56,14 +58,14 @@ def _part(
 ) -> dict[str, Any]:
     names = {key: key for key in part}
     for field, others in fields.items():
-        found = next((key for key in others if _is_it(field, part.get(key))), None)
+        found = next((key for key in others if is_it(field, part.get(key))), None)
         if field not in part and found is not None:
             names[found] = field
             notes.moved((name, found), f"{name}.{field}")
     return {names[key]: each for key, each in part.items()}
 
 
-def _is_it(field: str, value: object) -> bool:
+def is_it(field: str, value: object) -> bool:
     """Whether a value can be what the field is for."""
     if value is None or isinstance(value, bool):
         return False

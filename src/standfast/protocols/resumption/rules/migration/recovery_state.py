@@ -15,7 +15,7 @@ from standfast.protocols.resumption.rules.migration.phase_prose import name_in, 
 from standfast.protocols.resumption.rules.migration.status_prose import COMPLETE, status_in
 from standfast.protocols.resumption.rules.plain_values import spoken
 from standfast.protocols.resumption.rules.section_schema import SECTION
-from standfast.protocols.resumption.rules.staleness import seconds
+from standfast.protocols.resumption.rules.staleness import UNKNOWN, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -167,7 +167,7 @@ def _unsaid(name: str, made: Section, prose: str, around: Around, notes: Notes) 
     """What a field is that nobody says in it."""
     path = (STATE, name)
     if name == "updated_at":
-        notes.unsaid(path, f"taken as {around.updated_at}, {around.updated_by}")
+        notes.unsaid(path, _time_words(around))
         return around.updated_at
     if name == "workflow_status":
         status = _status(made, prose, around)
@@ -184,6 +184,11 @@ def _unsaid(name: str, made: Section, prose: str, around: Around, notes: Notes) 
         return around.current_phase_name if is_same else ""  # else see _agree
     unsaid = {"last_checkpoint": around.last_checkpoint, "context_fill_at_update": None}
     return unsaid.get(name, "")
+
+
+def _time_words(around: Around) -> str:
+    taken = "unknown, written as" if around.updated_at == UNKNOWN else "taken as"
+    return f"{taken} {around.updated_at}, {around.updated_by}"
 
 
 def _status(made: Section, prose: str, around: Around) -> str:

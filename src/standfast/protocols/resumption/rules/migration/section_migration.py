@@ -13,15 +13,16 @@ from standfast.protocols.resumption.rules import plain_values
 from standfast.protocols.resumption.rules.migration import (
     entries,
     gates_and_defects,
+    key_case,
     last_resort,
     other_names,
     recovery_state,
+    sub_section_names,
 )
 from standfast.protocols.resumption.rules.migration.migration_notes import Note, Notes
 from standfast.protocols.resumption.rules.migration.recovery_state import STATE
 from standfast.protocols.resumption.rules.section_check import faults_in, validate
 from standfast.protocols.resumption.rules.section_schema import SUB_SECTIONS, V1_FIELDS, VERSION
-from standfast.protocols.resumption.rules.staleness import STALE, Staleness
 from standfast.protocols.resumption.rules.triggers import Recovery
 from standfast.protocols.resumption.rules.update_matrix import blank
 
@@ -35,24 +36,21 @@ __all__ = ["FIRST_VERSION", "V1_FIELDS", "Around", "Migrated", "Note", "migrate"
 
 FIRST_VERSION = "1.0"
 OVER = ("COMPLETE", "CANCELLED")
-_FROM_DISK = "when the file was last written"
-_UNDATED = "it does not say when it was updated"
 _FIELDS = (STATE, gates_and_defects.TRAJECTORY, gates_and_defects.DEFECTS)  # parts by their fields
 _NOTHING: tuple[object, ...] = (None, "", 0, [], {})
-_DECISIONS = ("decisions", "key_decisions", "decisions_made")
 
 
 class Around(NamedTuple):
     """What a section may not say: when it was last written, and what stands around it."""
 
-    updated_at: str  # of the section as it is, not of its migration: else what is old looks fresh
+    updated_at: str  # as the file states it, else unknown: what the disk tells makes a clone fresh
     file: str  # what to read if it names nothing
     current_phase: int | None = None
     current_phase_name: str = ""
     workflow_status: str | None = None
     last_checkpoint: str | None = None
     gates: tuple[str, ...] = ()
-    updated_by: str = _FROM_DISK
+    updated_by: str = "which is never fresh: the file does not say when"
 
 
 class Migrated(NamedTuple):
@@ -72,12 +70,6 @@ class Migrated(NamedTuple):
             return True
         is_unsaid = any(note.path == path and note.is_unsaid for note in self.notes)
         return not is_unsaid and self.section[name][field[0]] not in _NOTHING
-
-    def age(self, judged: Staleness) -> Staleness:
-        """How old it is: what does not say so itself is not fresh because the disk wrote it now."""
-        path = (STATE, "updated_at")
-        is_told = not any(each.path == path and _FROM_DISK in each.words for each in self.notes)
-        return judged if is_told or judged.warns else Staleness(STALE, _UNDATED)
 
     @property
     def removed(self) -> tuple[Note, ...]:
@@ -100,12 +92,11 @@ def migrate(value: object, around: Around) -> Migrated:
     if value == whole and not validate(value):
         return Migrated(dict(whole), value)
     notes = Notes()
+    whole = key_case.in_ours(whole, notes)
     state, used = recovery_state.recovery_state(whole, around, notes)
     made: Section = {STATE: state}
-    if LOG not in whole and (key := _decisions_in(whole)) is not None:
-        used.add(key)
-        notes.moved((key,), LOG)
-        whole = {(LOG if name == key else name): each for name, each in whole.items()}
+    whole, taken = sub_section_names.by_their_names(whole, notes)
+    used |= taken
     whole = other_names.by_their_names(whole, notes)
     made |= {name: _read(name, whole, state, around, notes) for name in SUB_SECTIONS[1:]}
     lacking = [name for name in SUB_SECTIONS if name not in whole]
@@ -123,12 +114,6 @@ def migrate(value: object, around: Around) -> Migrated:
 LOG = entries.LOG
 
 
-def _decisions_in(whole: Mapping[str, Any]) -> str | None:
-    """Where a file of v1.0 lists what was decided."""
-    listed = [key for key in _DECISIONS if isinstance(whole.get(key), (list, dict)) and whole[key]]
-    return listed[0] if listed else None
-
-
 def _read(name: str, whole: Mapping[str, Any], state: Section, around: Around, notes: Notes) -> Any:  # noqa: ANN401  # a sub-section
     value = whole.get(name)
     if value is not None and not [*faults_in({name: value}, (name,))]:
@@ -136,11 +121,12 @@ def _read(name: str, whole: Mapping[str, Any], state: Section, around: Around, n
     if value is not None and all(map(plain_values.is_none, _each(value))):
         notes.read((name,), value, None)
         value = None
-    gates = () if state["workflow_status"] in OVER else around.gates
+    is_over = state["workflow_status"] in OVER
+    gates = () if is_over else around.gates
     read: Mapping[str, Callable[[], Any]] = {
         entries.FILES: lambda: entries.files_to_read(value, around.file, notes),
         gates_and_defects.TRAJECTORY: lambda: gates_and_defects.quality_trajectory(
-            _mapping(name, value, notes), gates, notes
+            _mapping(name, value, notes), gates, notes, is_over=is_over
         ),
         gates_and_defects.DEFECTS: lambda: gates_and_defects.defect_summary(
             _mapping(name, value, notes), notes
