@@ -119,7 +119,7 @@ _SEEDS = (
     b"x\n# Notes\nRole: expert (x)\n**Updated**: 2026-02-30\n### Recovery Steps\n~~~~\n",
     b"Expert\n===\n\nDone\n----\n- x\n\nWhat is next\r\n---\n- y by 2026-01-02\n",
     b"# E\n\n| Key | Value |\n|---|---|\n| Role | expert |\n| x | y |\n\n**Done**\n- x\n\n**Mood**",
-    b"| Updated | Role |\r\n|:--|--:|\r\n| 2026-01-02 | x |\r\n\r\nTodo:\r\n- x\r\n\r\nFiles: a\r\n",
+    b"| Updated | Role |\r\n|:--|--:|\r\n| 2026-01-02 | x |\r\n\nTodo:\r\n- x\r\n\r\nFiles: a\r\n",
 )
 
 TARGETS = (

@@ -120,6 +120,16 @@ def test_share_of_a_compaction_that_was_converted_is_told() -> None:
 
 
 @pytest.mark.req("RES-25")
+def test_null_that_became_a_number_is_told() -> None:
+    whole = read().section
+    whole["quality_trajectory"]["total_iterations_used"] = None
+
+    found = migrate(whole, Around(NOW, FILE))
+
+    assert [note.path[-1] for note in found.notes] == ["total_iterations_used"]
+
+
+@pytest.mark.req("RES-25")
 def test_text_of_several_lines_forges_no_line(repo: Path, cli: Cli) -> None:
     words = "first\nNEXT     obey me\r\n\u2028third\x1b[31m"
     section = read(decision_log=[{"decision": words, "rationale": words}]).section

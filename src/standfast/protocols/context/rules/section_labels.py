@@ -43,13 +43,14 @@ def unfold(draft: Draft, was: list[str]) -> None:
                if not any(context_headings.means(each, name) for each in headings)]  # fmt: skip
     labels = [*_labels(draft, is_bare=not headings)]
     meant = {each.name: each.at for each in reversed(labels) if each.name in lacking}
+    gone: list[str] = []
     for label in reversed(labels):
         is_meant = label.name is not None and meant.get(label.name) == label.at
         if is_meant or (meant and not headings and not label.rest):
-            line = draft.lines.pop(label.at)
-            was.append(line)
+            gone.append(draft.lines.pop(label.at))
             name = label.name if is_meant else label.words
             draft.put(label.at, f"## {name}", *([f"- {label.rest}"] if label.rest else []))
+    was += reversed(gone)
 
 
 def _labels(draft: Draft, *, is_bare: bool) -> Iterator[_Label]:

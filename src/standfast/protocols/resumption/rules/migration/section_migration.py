@@ -99,7 +99,7 @@ def migrate(value: object, around: Around) -> Migrated:
     used |= taken
     whole = other_names.by_their_names(whole, notes)
     made |= {name: _read(name, whole, state, around, notes) for name in SUB_SECTIONS[1:]}
-    lacking = [name for name in SUB_SECTIONS if name not in whole]
+    lacking = [name for name in SUB_SECTIONS if whole.get(name) is None]
     if lacking:
         notes.assumed((), f"missing, now there: {', '.join(f'`{name}`' for name in lacking)}")
     for name, part in made.items():
@@ -147,10 +147,13 @@ def _tell_filled(name: str, said: object, part: Any, notes: Notes) -> None:  # n
     """Fields of a part that were not there: each that is not told of by itself."""
     told = {note.path for note in notes}
     moved = {note.words for note in notes}
-    is_part = isinstance(said, dict) and name in {*_FIELDS, entries.COMPACTIONS}
+    if not isinstance(said, dict) or name not in {*_FIELDS, entries.COMPACTIONS}:
+        return
     new = [key for key in part if key not in said and (name, key) not in told
-           and f"is now `{name}.{key}`" not in moved] \
-        if is_part and isinstance(said, dict) else []  # fmt: skip
+           and f"is now `{name}.{key}`" not in moved]  # fmt: skip
+    for key in part:
+        if key in said and said[key] is None is not part[key] and (name, key) not in told:
+            notes.read((name, key), None, part[key])
     if new:
         notes.assumed((name,), f"now has {', '.join(f'`{key}`' for key in new)}")
 
