@@ -18,6 +18,8 @@ TOLD = (
 
 # Whether any file has a resumption section that we keep: asked before anything of it is loaded.
 ANY_DOCUMENT = "SELECT 1 FROM cells WHERE key >= 'resumption:' AND key < 'resumption;' LIMIT 1"
+ANY_LANE = "SELECT 1 FROM cells WHERE key >= 'lane:' AND key < 'lane;' LIMIT 1"
+ANY_RUN = "SELECT 1 FROM cells WHERE key >= 'run:' AND key < 'run;' LIMIT 1"
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (

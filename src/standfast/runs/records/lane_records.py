@@ -72,7 +72,6 @@ _SETTINGS = """
 SELECT key, value ->> '$.facts' FROM cells WHERE key >= ? AND key < ? AND key LIKE ? ORDER BY seq
 """
 _FIRST = "SELECT min(seq) FROM cells WHERE key >= ? AND key < ?"
-ANY = "SELECT 1 FROM cells WHERE key >= 'lane:' AND key < 'lane;' LIMIT 1"
 
 
 def specify(tx: Writing, spec: Spec, author: Author) -> None:

@@ -27,7 +27,6 @@ GOING, STOPPED, DONE, FORGOTTEN = "going", "stopped", "done", "forgotten"
 # What its lanes came to in a call, where no step of theirs may say so: the facts of its last word.
 WHYS = {State.NEEDS: "needs", State.PARKED: "parked", State.FAILED: "failed",
         State.ENDED: "ended"}  # fmt: skip
-ANY = "SELECT 1 FROM cells WHERE key >= 'run:' AND key < 'run;' LIMIT 1"
 
 
 class Run(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock
+from standfast.journal.tables.schema import ANY_LANE
 from standfast.protocols.checkpoints.rules import checkpoint as cp
 from standfast.runs.records import lane_records as told
 from standfast.runs.records import run_records
@@ -33,7 +34,7 @@ class Shown(NamedTuple):
 
 def gather(context: Context) -> tuple[Shown, ...]:
     """Every lane of ours that is not done; where there never was one, nothing is loaded."""
-    if not context.journal.query(told.ANY):
+    if not context.journal.query(ANY_LANE):
         return ()
     planned = {run.run_id for run in run_records.every(context.journal)}
     gone = run_records.forgotten(context.journal)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from standfast.journal.tables.schema import ANY_RUN
 from standfast.runs.records import lane_records
 from standfast.runs.records import run_records as told
 from standfast.runs.rules.schedule import Lane, Outcome, State, outcome
@@ -47,7 +48,7 @@ class Shown(NamedTuple):
 
 def gather(context: Context) -> tuple[Shown, ...]:
     """Every run that is not done; where there never was one, nothing is loaded."""
-    if not context.journal.query(told.ANY):
+    if not context.journal.query(ANY_RUN):
         return ()
     every = told.every(context.journal)
     states = {run.run_id: told.word(context.journal, run.run_id).state for run in every}

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from standfast import clock
 from standfast.brief import sessions
 from standfast.journal import session_process
+from standfast.journal.tables.schema import ANY_LANE, ANY_RUN
 from standfast.protocols.resumption.records import reverted_edits
-from standfast.surfaces.cli import doubt_list, lane_list, plan_list, run_list
+from standfast.surfaces.cli import doubt_list, plan_list
 from standfast.text import one_line
 
 if TYPE_CHECKING:
     from standfast.brief.plan_summary import Plan
     from standfast.brief.sessions import Session
     from standfast.effects.orphans import Left
+    from standfast.surfaces.cli import lane_list, run_list
     from standfast.surfaces.cli.command_context import Context
 
 _DAY_US = 86_400 * clock.MICROSECONDS
@@ -54,9 +56,26 @@ def gather(context: Context, subdir: str, *, everything: bool) -> Known:
         plans=plan_list.gather(context),
         passed=tuple(reverted_edits.recent(ask, now)),
         doubts=doubt_list.gather(context),
-        lanes=lane_list.gather(context),
-        runs=run_list.gather(context),
+        lanes=_lanes(context),
+        runs=_runs(context),
     )
+
+
+def _lanes(context: Context) -> tuple[lane_list.Shown, ...]:
+    """Most repositories have none: then nothing of lanes and plans is loaded, here and below."""
+    if not context.journal.query(ANY_LANE):
+        return ()
+    from standfast.surfaces.cli import lane_list
+
+    return lane_list.gather(context)
+
+
+def _runs(context: Context) -> tuple[run_list.Shown, ...]:
+    if not context.journal.query(ANY_RUN):
+        return ()
+    from standfast.surfaces.cli import run_list
+
+    return run_list.gather(context)
 
 
 def _is_below(found: str, subdir: str) -> bool:
@@ -87,8 +106,7 @@ def rows(context: Context, known: Known) -> list[str]:
     parts = [
         doubt_list.rows(context, known.doubts),
         table([("NEEDS YOU", file, words) for file, words in _put_back(known)], ("bad", "strong")),
-        *lane_list.rows(context, known.lanes),
-        run_list.rows(context, known.runs),
+        *_work(context, known),
         *plan_list.rows(context, known.plans),
         table(off, ("bad",)),
         table(lost, ("bad", "strong")),
@@ -98,13 +116,26 @@ def rows(context: Context, known: Known) -> list[str]:
     return [part for part in parts if part]
 
 
+def _work(context: Context, known: Known) -> list[str]:
+    """The lanes, and the runs that they belong to."""
+    if not known.lanes and not known.runs:
+        return []
+    from standfast.surfaces.cli import lane_list, run_list
+
+    return [*lane_list.rows(context, known.lanes), run_list.rows(context, known.runs)]
+
+
 def needs(context: Context, known: Known) -> list[dict[str, object]]:
     """What `status --json` prints of what goes on only with a person, and of lost edits."""
     put_back: list[dict[str, object]] = [
         {"code": None, "problem": words, "file": file, "line": None}
         for file, words in _put_back(known)
     ]
-    mine = [*doubt_list.needs(known.doubts), *lane_list.needs(known.lanes)]
+    mine = doubt_list.needs(known.doubts)
+    if known.lanes:
+        from standfast.surfaces.cli import lane_list
+
+        mine = [*mine, *lane_list.needs(known.lanes)]
     return [*mine, *put_back, *plan_list.needs(context, known.plans)]
 
 
@@ -134,6 +165,8 @@ def _words(session: Session) -> str:
 
 def as_dict(context: Context, known: Known) -> dict[str, object]:
     """What `status --json` prints of them."""
+    from standfast.surfaces.cli import lane_list, run_list
+
     return {
         "hooks": _hooks(context),
         "characters_injected_24h": known.injected,

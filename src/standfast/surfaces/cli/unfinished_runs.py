@@ -9,6 +9,7 @@ from standfast.effects import orphans
 from standfast.errors.base import NothingFound, WrongUsage
 from standfast.errors.lanes import RunUnknown
 from standfast.journal import questions
+from standfast.journal.tables.schema import ANY_RUN
 from standfast.plans.model import MOST_LANES_AT_ONCE
 from standfast.runs import run_locks
 from standfast.runs.lanes import lane_watch
@@ -58,7 +59,7 @@ def unfinished(context: Context) -> Unfinished:
     """Look for it, everywhere."""
     found = Unfinished([], [], [])
     try:
-        context.journal.query(run_records.ANY)
+        context.journal.query(ANY_RUN)
     except NothingFound:  # or a disk was full when it was to be made
         return found
     for run in _planned(context):
