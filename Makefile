@@ -35,7 +35,7 @@ night: $(READY)  ## a run of real Claude Code and Codex, killed 50 times and reb
 test: $(READY) lint   ## every test that any machine can do; ends with the requirement rows that were proved
 	@$(BIN)/python tools/run_tests.py test
 
-prove: $(READY)  ## what needs the machine to itself: ratios, power cuts, sweeps, storms, a night
+prove: $(READY)  ## whole sweeps, then what needs the machine to itself: ratios, power cuts, storms, a night
 	@$(BIN)/python tools/run_tests.py prove
 
 lint: $(READY)   ## style, types and layers

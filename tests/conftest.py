@@ -5,6 +5,7 @@ who runs the tests. The rows: a `req` mark that names no row of docs/requirement
 collection; outcomes are appended as JSON lines to the file that STANDFAST_REQ_REPORT names.
 """
 
+import gc
 import os
 import re
 import signal
@@ -66,6 +67,8 @@ FOLDERS = {
     "TMPDIR": "t",  # short: the path of a socket has about 100 bytes
 }
 COUNT = count()
+ENDED = count(1)
+TIDY_EVERY = 16
 KNOWN_ROWS = pytest.StashKey[frozenset[str]]()
 KEPT = pytest.StashKey[str]()
 Collected = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
@@ -86,9 +89,29 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(OutcomeLog(Path(report)), "standfast-outcomes")
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Speed comes first: after a storm of writers a disk is busy for a while."""
+    """Speed comes first: after a storm of writers a disk is busy for a while.
+
+    Of a sweep `make test` tries one case in so many, the last of each, and `make prove` the others.
+    """
     items.sort(key=lambda item: "speed" not in item.path.name)
+    sweeps: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sweep"):
+            sweeps.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in sweeps.values():
+        every = _every(cases[0])
+        kept = cases[min(every, len(cases)) - 1 :: every] if every else []
+        for item in cases:
+            if item not in kept:
+                item.add_marker("prove")
+
+
+def _every(item: pytest.Item) -> int:
+    """One case in so many is in `make test`; none is where nothing is said."""
+    mark = item.get_closest_marker("sweep")
+    return int(mark.args[0]) if mark and mark.args else 0
 
 
 def _known_rows() -> frozenset[str]:
@@ -182,6 +205,7 @@ def world_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     with pytest.MonkeyPatch.context() as patch:
         _pin_world(patch, tmp_path_factory.mktemp("w"))
         prepared.live_in(tmp_path_factory.mktemp("prepared"))
+        gc.freeze()  # what lives as long as this process: it is not looked at again and again
         yield
 
 
@@ -192,6 +216,10 @@ def world(world_of_the_session: None, tmp_path_factory: pytest.TempPathFactory) 
     with pytest.MonkeyPatch.context() as patch:
         _pin_world(patch, folder)
         yield folder
+    if next(ENDED) % TIDY_EVERY == 0:
+        # A journal that was not closed stays open until then. Each start of a process goes through
+        # all open files, and they became thousands.
+        gc.collect()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import warm_python
 from effect_desk import until
 from lane_runs import build
 from standfast.journal.store import Journal
@@ -72,10 +73,13 @@ class Night:
     def call(
         self, *words: str, python: Path | None = None, **env: str
     ) -> subprocess.CompletedProcess[str]:
+        given = {**self.environ, **env}
+        if python is None:
+            return warm_python.run(*words, cwd=self.repo, given="", env=given, timeout=120)
         return subprocess.run(
-            [str(python or sys.executable), *self.argv(*words)[1:]],
+            [str(python), *self.argv(*words)[1:]],
             cwd=self.repo,
-            env={**self.environ, **env},
+            env=given,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",

@@ -1,8 +1,10 @@
 """`python -m standfast` without the start of an interpreter: each call is a fork of a warm one.
 
-Most of what a short command costs is Python and its library, which prove nothing here. A fork is a
-process like any other: its own status, streams, folder and environment. Nothing of Standfast is
-loaded before the fork, so that each call imports what it needs, as `python -m` does.
+Most of what a short command costs is to load Python, its library and our modules, and to take them
+apart at the end, which proves nothing here. A fork is a process like any other: its own status,
+streams, folder and environment. What acts while it is loaded (where modules come from, hooks) is
+loaded after the fork. That a command loads what it needs, and nothing more, is for the tests that
+start a real interpreter.
 """
 
 import atexit
@@ -10,12 +12,15 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
+import re
 import runpy
 import selectors
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -29,6 +34,10 @@ LIBRARY = (
     "random", "re", "select", "shlex", "shutil", "signal", "statistics", "struct", "subprocess",
     "tempfile", "textwrap", "threading", "typing", "urllib.parse", "weakref", "yaml",
 )  # fmt: skip
+ACT_WHEN_LOADED = re.compile(
+    r"standfast\.(__main__|import_guard|surfaces\.cli\.entry|clients\.(hooks|start)\b.*"
+    r"|effects\.supervisor|testing\b.*)"
+)
 # What an interpreter reads once, when it starts: with other values it is started anew.
 AT_START = ("PYTHON", "LC_", "LANG", "LD_")
 CHUNK = 1 << 16
@@ -150,7 +159,7 @@ def _warm() -> socket.socket:
 
 
 def main(way: int) -> None:
-    for name in LIBRARY:
+    for name in (*LIBRARY, *ours()):
         importlib.import_module(name)
     gc.freeze()
     calls = socket.socket(fileno=way)
@@ -170,6 +179,12 @@ def main(way: int) -> None:
                 pass
 
 
+def ours() -> list[str]:
+    """List the modules of Standfast that may be loaded before it is known what for."""
+    found = pkgutil.walk_packages(importlib.import_module("standfast").__path__, "standfast.")
+    return [each.name for each in found if not ACT_WHEN_LOADED.fullmatch(each.name)]
+
+
 def watch(call: Call, fds: list[int]) -> None:
     """Be the parent of the command, and tell how it ended."""
     *streams, told = fds
@@ -187,7 +202,7 @@ def watch(call: Call, fds: list[int]) -> None:
 
 
 def become(call: Call, streams: list[int]) -> None:
-    """Go on as `python -m standfast`; how that ends is how this process ends."""
+    """Go on as `python -m standfast`, and end as that does, without taking everything apart."""
     for number, fd in enumerate(streams):
         os.dup2(fd, number)
         os.close(fd)
@@ -198,7 +213,15 @@ def become(call: Call, streams: list[int]) -> None:
     time.tzset()
     sys.argv = ["standfast", *call.words]
     sys.path[0] = call.cwd
-    runpy.run_module("standfast", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("standfast", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        # What Python does at its end and others could see; a traceback ends as it always does.
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(end.code if isinstance(end.code, int) else 0)
 
 
 if __name__ == "__main__":

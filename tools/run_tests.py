@@ -1,8 +1,9 @@
 """Runs one tier of the tests, `make test` or `make prove`, and says which rows were proved.
 
 `test` is what any machine can tell, however busy it is: many tests at once, and none tried twice.
-`prove` needs the machine to itself: ratios, deadlines, power cuts, sweeps, storms. There a trial
-may be inconclusive; it is done once more when the machine has come to rest, and then it counts.
+`prove` tries first the cases of sweeps that `test` left out, many at once, and then what needs the
+machine to itself: ratios, deadlines, power cuts, storms. There a trial may be inconclusive; it is
+done once more when the machine has come to rest, and then it counts.
 More arguments are handed to pytest; a run narrowed that way is not judged for rows.
 """
 
@@ -31,9 +32,10 @@ BUILD = ROOT / "build"
 KEPT = BUILD / "prove"  # what trials that failed leave to look at
 # One more than cores: a test that waits for a disk or a process leaves room for another.
 WORKERS = (os.cpu_count() or 1) + 1
+AT_ONCE = ("-n", str(WORKERS), "--dist=worksteal")
 TIERS = {
-    "test": ("-n", str(WORKERS), "--dist=worksteal", "-m", "not prove"),
-    "prove": ("-n", "0", "-m", "prove"),
+    "test": ((*AT_ONCE, "-m", "not prove"),),
+    "prove": ((*AT_ONCE, "-m", "prove and sweep"), ("-n", "0", "-m", "prove and not sweep")),
 }
 REST_S = 120  # what a loaded machine is given to come to rest
 TESTS_FAILED, NO_TESTS_COLLECTED = 1, 5
@@ -64,12 +66,15 @@ def main(tier: str, extra: Sequence[str]) -> int:
 
 def _tried(tier: str, extra: Sequence[str]) -> tuple[int, tuple[Outcome, ...]]:
     """Run the tests, the inconclusive ones twice; the second time is what counts."""
-    status = _run_pytest(tier, (*extra, *TIERS[tier]))
+    _report(tier).unlink(missing_ok=True)
+    statuses = {_run_pytest(tier, (*extra, *part)) for part in TIERS[tier]}
+    status = max(statuses - {NO_TESTS_COLLECTED}, default=NO_TESTS_COLLECTED)
     outcomes = _read(tier)
     doubtful = [each.test for each in outcomes if each.result == "inconclusive"]
     if not doubtful:
         return status, outcomes
     rest()
+    _report(tier).unlink()
     again = _run_pytest(tier, ("-n", "0", *doubtful), {"STANDFAST_LAST_TRY": "1"})
     had_failures = any(each.result == "failed" for each in outcomes)
     told = {each.test: each for each in (*outcomes, *_read(tier))}
@@ -78,15 +83,13 @@ def _tried(tier: str, extra: Sequence[str]) -> tuple[int, tuple[Outcome, ...]]:
 
 
 def _run_pytest(tier: str, arguments: Iterable[str], also: dict[str, str] | None = None) -> int:
-    report = _report(tier)
-    report.unlink(missing_ok=True)
     # pytest writes to our own stdout, so that its lines appear as they come.
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", *arguments],
         cwd=ROOT,
         env={
             **os.environ,
-            "STANDFAST_REQ_REPORT": str(report),
+            "STANDFAST_REQ_REPORT": str(_report(tier)),
             "STANDFAST_KEPT_TRIALS": str(KEPT),
             "PYTHONWARNDEFAULTENCODING": "1",  # text without an encoding is an error
             **(also or {}),

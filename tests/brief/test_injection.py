@@ -289,6 +289,7 @@ def test_every_channel_reaches_the_brief(repo: Path) -> None:
         assert re.search(form, text), form
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("injection", INJECTIONS.values(), ids=INJECTIONS)
 def test_no_words_leave_their_fence(repo: Path, injection: str) -> None:
     claude = plant(repo, injection)
@@ -356,6 +357,7 @@ def test_every_word_of_a_plan_reaches_the_brief(repo: Path) -> None:
         assert re.search(form, plain), form
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("RES-02")
 @pytest.mark.parametrize("injection", INJECTIONS.values(), ids=INJECTIONS)
 def test_no_words_of_a_plan_leave_their_fence(repo: Path, injection: str) -> None:
@@ -382,6 +384,7 @@ def test_every_word_of_a_repositorys_plan_is_told_as_its_own(repo: Path) -> None
     assert re.search(r"\n- RD-001 Q\n", text)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-10")
 @pytest.mark.parametrize("injection", INJECTIONS.values(), ids=INJECTIONS)
 def test_no_words_of_a_repository_leave_their_fence(repo: Path, injection: str) -> None:

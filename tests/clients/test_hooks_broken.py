@@ -118,6 +118,7 @@ GONE: Mapping[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("PLAT-01")
 @pytest.mark.parametrize("what", GONE)
 def test_a_program_that_is_gone_blocks_nobody_and_is_told_later(
@@ -716,6 +717,7 @@ DIFFERENT = {
 PARTS = 6  # each is a process, and what it leaves is looked at once
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_wrong_type_in_any_field_is_more_than_a_hook_can_take(
     part: int, repo: Path, monkeypatch: pytest.MonkeyPatch
@@ -958,6 +960,7 @@ def test_off_means_that_not_a_byte_is_written(hooks: Hooks) -> None:
     hooks.works()
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", ["link", "link to nothing", "FIFO"])
 @pytest.mark.parametrize("name", ["journal.db", "spool", "off", "writer.lock", "."])
 def test_what_stands_in_our_place_is_neither_followed_nor_waited_for(

@@ -68,6 +68,7 @@ WAYS: tuple[Way, ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("words", [T1, DECIDE, SCORES], ids=["T1", "decide", "T3"])
 def test_what_the_file_cannot_show_is_recorded_and_not_told_as_all_well(

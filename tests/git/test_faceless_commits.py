@@ -38,6 +38,7 @@ def join(repo: Repo, rng: random.Random) -> None:
         repo.git("commit", "-q", "-m", "resolved")
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("RES-08")
 @pytest.mark.parametrize("seed", range(8))
 def test_lane_has_of_these_files_what_its_base_has_and_all_else_as_it_was(

@@ -123,6 +123,7 @@ def test_the_trap_is_live_for_plain_git(scene: Scene, trap: Trap) -> None:
     assert scene.canary.exists() or trap.harmless
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.name)
 @pytest.mark.req("SEC-01")
 def test_no_verb_sets_off_the_trap(scene: Scene, trap: Trap) -> None:
@@ -208,6 +209,7 @@ def runs_something(scene: Scene, call: tuple[str, ...], *, armoured: bool) -> bo
     return scene.canary.exists()
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.req("SEC-01")
 @pytest.mark.parametrize("remote", hostile_repos.REMOTES)
 @pytest.mark.parametrize("call", hostile_repos.FETCHING_CALLS, ids=" ".join)

@@ -81,6 +81,7 @@ def shared_traps() -> list[Trap]:
     return [trap for trap in TRAPS if any(kind in trap.name for kind in KINDS)][::4]
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("trap", [*LANE_TRAPS, *shared_traps()], ids=lambda trap: trap.name)
 @pytest.mark.req("SEC-01", "SEC-03")
 def test_nothing_that_a_lane_needs_sets_off_the_trap(scene: Scene, trap: Trap) -> None:

@@ -89,6 +89,7 @@ WAYS = [suffix, gitfile, bare_gitfile, relative_gitfile, dot_git_link, long_suff
         beside_a_real_one, beside_a_broken_one, shared_with]  # fmt: skip
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("form", ["{}", "file://{}", "{}/", "{}//"])
 def test_path_that_leads_into_the_repository_is_refused(

@@ -139,6 +139,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("key", "value"), HOSTILE, ids=[key for key, _ in HOSTILE])
 @pytest.mark.parametrize("who", ["repository", "agent"])
 def test_keys_go_to_the_trusted_machine_alone_and_as_the_user_says(
@@ -327,6 +328,7 @@ def test_remote_that_is_renamed_in_the_moment_of_the_push_is_not_pushed_to(
 # Repositories that hold less than everything.
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("how", ["--depth=1", "--filter=blob:none", "--shared", "--no-local"])
 def test_branch_of_a_clone_of_any_kind_is_pushed(lane: Lane, tmp_path: Path, how: str) -> None:
     lane.git("commit", "-q", "--allow-empty", "-m", "second")

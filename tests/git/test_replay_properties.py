@@ -140,6 +140,7 @@ def test_every_byte_of_every_commit_is_kept_and_twice_is_the_same(
         assert repo.head(f"{joined}^{{tree}}") == repo.head(f"{done.tip}^{{tree}}")
 
 
+@pytest.mark.sweep
 @given(lane=histories, base=histories)
 @settings(max_examples=14)
 @pytest.mark.req("RUN-04")
@@ -168,6 +169,7 @@ def test_where_both_changed_the_same_files_nothing_is_made_up(
         assert [said(repo, each) for each in new] == [said(repo, each) for each in kept]
 
 
+@pytest.mark.sweep
 @given(base=histories, data=st.data())
 @settings(max_examples=12)
 @pytest.mark.req("RUN-04")

@@ -134,6 +134,7 @@ def during(
     monkeypatch.setattr(file_exchange, "put_in_place", put_in_place)
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.req("REL-08", "RUN-04")
 @pytest.mark.parametrize("save", [renamed, in_place])
 @pytest.mark.parametrize("name", ["a", "deep/er/b", "bytes", "empty", "new/file"])
@@ -243,6 +244,7 @@ def test_a_save_that_a_killed_merge_had_displaced_is_put_back_by_the_next_call(
     assert git_lanes.contents(made.top) == {**before, name: MINE}
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("REL-08", "RUN-04")
 @pytest.mark.parametrize("save", [renamed, in_place])
 @pytest.mark.parametrize("name", ["a", "deep/er/b", "new/file", "empty"])

@@ -115,6 +115,7 @@ def without_client(folder: Path) -> dict[str, str]:
     return {"PATH": str(programs), "STANDFAST_CLIENT_CACHE": str(folder / "cache")}
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("words", "row"),
     [("the tests are green", ("NO", "0")), ("refund", ("yes", "6"))],
@@ -149,6 +150,7 @@ def test_agent_that_switches_standfast_off_fails_the_demo() -> None:
     assert "\n   | nothing\n" in shown
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("heading", ["2  The session", "5  claude --resume"])
 def test_interrupted_demo_leaves_nothing_behind(heading: str) -> None:
     with subprocess.Popen(

@@ -7,6 +7,7 @@ import pytest
 from harness.faults import attacks
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.req("REL-07")
 @pytest.mark.req("REL-10", "SEC-09", "SEC-10", "RUN-17", "PLAT-03")
 @pytest.mark.parametrize("name", attacks.ATTACKS)

@@ -36,6 +36,7 @@ def quick(tmp_path: Path) -> Iterator[str]:
 UNSEEN = "journal.db-wal" if the_repair() is None else "\0"
 
 
+@pytest.mark.sweep
 @pytest.mark.req("REL-06")
 def test_flips_are_answered_right_or_named_and_mended(quick: str) -> None:
     told: list[str] = []
@@ -50,6 +51,7 @@ def test_flips_are_answered_right_or_named_and_mended(quick: str) -> None:
     assert len(told) == len(flips.ALL)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("REL-06")
 @pytest.mark.parametrize("seed", range(3))
 def test_journal_without_page_checksums_is_caught(quick: str, seed: int) -> None:

@@ -242,6 +242,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
 # Every target.
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.req("SEC-02")
 @EACH
 def test_target_is_true_of_seeds_whole_and_cut_and_of_mutants(name: str) -> None:
@@ -254,6 +255,7 @@ def test_target_is_true_of_seeds_whole_and_cut_and_of_mutants(name: str) -> None
         assert problem is None, (problem, data)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("SEC-02")
 @EACH
 def test_target_is_true_of_any_bytes_and_any_text(name: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from claude_world import VERSIONS
 from harness import rig
 from harness.rig.claude import Claude, ClientFailed
 from harness.rig.clients import InstallFailed, NpmMissing, install
@@ -36,7 +37,7 @@ def newest() -> str:
     return program_of(NEWEST)
 
 
-@pytest.fixture(params=(NEWEST, "2.0.76"))
+@pytest.fixture(params=VERSIONS)
 def program(request: pytest.FixtureRequest) -> str:
     return program_of(request.param)
 

@@ -122,6 +122,7 @@ def test_configuration_is_refused_when_it_is_no_plain_small_file(
     assert decisions(repo) == ["kept"]
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-02")
 @pytest.mark.parametrize("case", TEXTS)
 def test_configuration_is_refused_with_its_line_when_its_text_is_hostile(
@@ -269,6 +270,7 @@ def face(request: pytest.FixtureRequest, repo: Path) -> Path:
     return repo / "docs" / "status.md"
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-01", "SEC-02")
 @pytest.mark.parametrize("kind", FACES)
 def test_face_is_left_alone_and_told_of_when_it_cannot_be_read(
@@ -401,6 +403,7 @@ POINTERS: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-01", "PLAT-03")
 @pytest.mark.parametrize("kind", POINTERS)
 def test_repository_is_answered_when_its_pointer_is_broken(tmp_path: Path, kind: str) -> None:
@@ -494,6 +497,7 @@ def put(path: Path, what: bytes | Callable[[Path], object]) -> None:
     path.write_bytes(what) if isinstance(what, bytes) else what(path)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-01", "SEC-02", "SEC-07")
 @pytest.mark.parametrize("kind", REFUSED_ENTRIES)
 def test_inbox_entry_is_refused_once_and_takes_no_number(repo: Path, box: Path, kind: str) -> None:

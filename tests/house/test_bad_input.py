@@ -121,6 +121,7 @@ def test_path_is_refused_when_it_is_hostile(repo: Path, command: str) -> None:
         refused(call("-C", str(repo), command, f"--dir={path}"), BadName)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-01")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_name_is_refused_by_the_real_command_line_when_it_is_hostile(repo: Path, name: str) -> None:

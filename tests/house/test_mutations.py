@@ -83,6 +83,7 @@ def test_mutated_settings_are_answered(fresh: Callable[[], Path], part: int) -> 
     keeps_its_promises(repo, dice)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.req("SEC-02")
 @pytest.mark.parametrize("part", range(2))
 def test_mutated_faces_are_adopted_or_refused(fresh: Callable[[], Path], part: int) -> None:
@@ -147,6 +148,7 @@ def write_at(path: Path, offset: int, data: bytes) -> None:
         file.write(data)
 
 
+@pytest.mark.sweep
 @pytest.mark.req("SEC-02")
 def test_mutated_mirror_lines_are_named_or_mended(fresh: Callable[[], Path]) -> None:
     dice = random.Random("mirror")
@@ -166,6 +168,7 @@ def test_mutated_mirror_lines_are_named_or_mended(fresh: Callable[[], Path]) -> 
         assert "also kept" in answered(repo, dice, "status").out
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.req("SEC-02")
 @pytest.mark.parametrize("part", range(2))
 def test_mutated_journals_tell_the_truth_or_are_named(fresh: Callable[[], Path], part: int) -> None:

@@ -48,6 +48,7 @@ def test_user_may_have_git_anywhere_of_their_own(planted: Path) -> None:
         attacks.done(attacks.run("status", cwd=planted, env={"STANDFAST_GIT": program}))
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", [*xdg.FOLDERS, *xdg.FILES])
 @pytest.mark.parametrize("path", [".", "x", "../repo"])
 def test_relative_home_is_refused_by_its_name(planted: Path, name: str, path: str) -> None:

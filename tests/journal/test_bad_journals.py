@@ -295,6 +295,7 @@ def all_events(repo: Path) -> Answer:
     return fair(call("-C", str(repo), "events", "--json", "-n", "0"))
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-02")
 @pytest.mark.parametrize("shared_memory", [True, False], ids=["with shm", "without shm"])
 @pytest.mark.parametrize("file", ["journal.db", "journal.db-wal"])
@@ -368,6 +369,7 @@ ODD_NEIGHBOURS: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-01")
 @pytest.mark.parametrize("kind", ODD_NEIGHBOURS)
 @pytest.mark.parametrize(

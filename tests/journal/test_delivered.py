@@ -79,6 +79,7 @@ def ran(world: Night) -> str:
 LANE = ("--run-id", "gift", "--phase", "P1", "--lane", "one")
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     "words",
     [
@@ -137,6 +138,7 @@ def test_person_who_has_read_it_trusts_it_by_its_fingerprint(sender: Night) -> N
     assert ran(sender).count("agent") == 2
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "words",
     [
@@ -356,6 +358,7 @@ def may_unshare() -> bool:
     return subprocess.run(tried, capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize("way", HIDDEN)
 def test_agent_that_hides_who_it_is_cannot_trust(world: Path, tmp_path: Path, way: str) -> None:
     if way != "session" and not may_unshare():

@@ -61,6 +61,7 @@ def test_promises_are_kept_through_any_steps_that_hypothesis_finds() -> None:
     )
 
 
+@pytest.mark.sweep(4)
 @PROMISES
 @pytest.mark.parametrize("seed", range(4))
 def test_promises_are_kept_through_thousands_of_steps(seed: int) -> None:

@@ -245,6 +245,7 @@ def test_no_network_is_an_error_and_no_limit(world: World) -> None:
     assert (report.limit, report.limit_until_s) == ("", 0)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ["opencode"])
 @pytest.mark.req("RUN-06")
 def test_opencode_which_waits_by_itself_tells_what_for(world: World) -> None:

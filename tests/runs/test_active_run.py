@@ -159,6 +159,7 @@ class Interrupt:
         return self
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("RUN-05")
 @pytest.mark.parametrize(("function", "line"), lines())
 def test_interrupt_that_comes_anywhere_ends_a_run(

@@ -154,6 +154,7 @@ def test_run_below_nohup_outlives_its_terminal(world: Night) -> None:
 # A run that is known already.
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("is_named", [False, True])
 def test_lanes_at_once_are_said_anew_by_each_call(world: Night, *, is_named: bool) -> None:
     here, flag, tries = world.top / "here", world.top / "flag", 500

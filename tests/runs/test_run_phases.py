@@ -62,6 +62,7 @@ def test_phase_resumed_alone_waits_for_no_other_and_has_records_and_triggers(wor
     assert section(world)["recovery_state"]["workflow_status"] == "COMPLETE"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("CKP-12", "RES-03")
 @pytest.mark.parametrize(
     "back",

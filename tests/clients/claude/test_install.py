@@ -150,6 +150,7 @@ def test_a_program_that_hangs_is_not_waited_for(
     assert client_version.installed(os.environ) == (2, 0, 76)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("steps", [(NEW, OLD), (OLD, NEW), (NEW, OLDEST, NEW)])
 def test_after_an_upgrade_or_downgrade_install_gives_what_the_new_version_knows(
     cli: Cli, home: Path, file: Path, steps: tuple[str, ...]
@@ -242,6 +243,7 @@ def test_in_a_terminal_the_cost_is_told_before_a_person_is_asked(
 # The user's file.
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     "text",
     [

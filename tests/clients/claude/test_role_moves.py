@@ -107,6 +107,7 @@ def test_file_that_passes_is_marked_saved_through_saving_and_then_compacts(
     assert "STATE_ID_oosh_expert=14\n" in states_file().read_text(encoding="utf-8")
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("CTX-11", "CTX-21", "CTX-24")
 @pytest.mark.parametrize("wrong", [None, "no recovery steps", "Completed", "a hyphen in the title"])
 @pytest.mark.parametrize("begun", [ACTIVE, SAVING, SAVED])
@@ -259,6 +260,7 @@ def test_role_recovers_and_is_told_how_beside_the_brief(hooks: Hooks, begun: str
     assert hooks.of("brief.given")[-1]["text"] == brief
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("CTX-25")
 @pytest.mark.parametrize(
     "filling", ["a line of the file\n", "🦉", '\\"\n', "x", "«\x1b\u202e", "\n"]

@@ -79,6 +79,7 @@ def folder(sample: Sample, tmp_path: Path) -> Path:
 # Damage of every kind.
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.req("REL-06")
 @pytest.mark.parametrize("file", FILES)
 def test_flipped_byte_is_repaired_and_no_answer_is_wrong(
@@ -885,6 +886,7 @@ def killed_after(folder: Path, calls: int) -> bool:
     return status == 9
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("REL-03", "REL-06")
 @pytest.mark.parametrize("part", range(4))
 def test_repair_cut_short_anywhere_twice_ends_as_the_first_would_have(

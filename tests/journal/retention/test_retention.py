@@ -442,6 +442,7 @@ def test_read_only_journal_is_told_as_it_is_and_nothing_is_dropped(repo: Path) -
     assert verify(folder(repo)).problems == []
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("SEC-08")
 @pytest.mark.parametrize("blocks", [1, 40, 400, 1_200, 2_000, 3_000])
 def test_trim_that_may_write_no_more_drops_all_or_nothing(repo: Path, blocks: int) -> None:

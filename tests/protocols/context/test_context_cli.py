@@ -226,6 +226,7 @@ def test_schema_is_printed(repo: Path) -> None:
 # migrate
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("CTX-13")
 @pytest.mark.parametrize("name", WRONG)
 def test_migrated_file_passes_with_every_line_and_its_original_is_kept(

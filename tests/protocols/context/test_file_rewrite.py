@@ -212,6 +212,7 @@ def test_folder_that_is_a_link_is_not_followed(journal: Journal, tmp_path: Path)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+@pytest.mark.sweep
 def test_file_of_the_largest_size_is_changed(journal: Journal, tmp_path: Path, file: Path) -> None:
     data = b"a line of sixteen\n" * (900_000 // 2)
     file.write_bytes(data)

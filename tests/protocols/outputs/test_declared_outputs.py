@@ -142,6 +142,7 @@ def world(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return World(repo, outside)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("OUT-23")
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
 def test_prompts_are_read_as_a_person_reads_them(world: World, path: Path) -> None:

@@ -62,6 +62,7 @@ def _said(section: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("RES-25")
 @pytest.mark.parametrize("meant", SECTIONS, ids=_named)
 def test_section_is_read_as_it_was_meant(repo: Path, cli: Cli, meant: Path) -> None:

@@ -62,6 +62,7 @@ def test_section_is_shown_as_a_person_reads_it_and_stays_as_it_is(
     assert (repo / FILE).read_text(encoding="utf-8") == before
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("RES-09", "RES-25")
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
 def test_section_is_migrated_and_what_it_was_is_printed_byte_for_byte(

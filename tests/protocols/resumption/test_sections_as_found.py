@@ -35,6 +35,7 @@ def state(repo: Path, cli: Cli) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("RES-25")
 @pytest.mark.parametrize("old", OLD_IDS)
 def test_decision_under_another_id_stays_with_all_the_others(

@@ -12,6 +12,7 @@ STEPS = 40
 LONG, MANY = 100, 20
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("RES-24", "RES-01", "RES-08")
 @pytest.mark.parametrize("seed", range(1, LIVES + 1))
 def test_two_clones_lose_nothing_and_agree(tmp_path: Path, seed: int) -> None:

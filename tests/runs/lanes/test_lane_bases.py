@@ -309,6 +309,7 @@ a) echo x > x; git add x; {BY_TREE}; exit 1;;
     assert team.git("branch", "--list", "*e") == ""
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.req("RUN-04")
 @pytest.mark.parametrize("how", ["commit", "pull", "pull --rebase", "fetch"])
 def test_base_that_its_user_moved_is_landed_on(world: Path, tmp_path: Path, how: str) -> None:

@@ -354,6 +354,7 @@ PLANTED = [
 ][::2]
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.req("SEC-03")
 @pytest.mark.parametrize("trap", PLANTED, ids=lambda trap: trap.name)
 def test_rollback_runs_nothing_that_the_repository_names(

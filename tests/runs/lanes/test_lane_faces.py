@@ -55,6 +55,7 @@ def assert_left_out(lane: Lane, done: subprocess.CompletedProcess[str], before: 
     assert [each for each in lane.log() if each["event"] == "faces_left_out"]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.req("RES-08")
 @pytest.mark.parametrize("merge", ["ff", "no-ff"])
 @pytest.mark.parametrize("test", [NOT_SEEN, ()])
@@ -147,6 +148,7 @@ AHEAD = "sed -i 's/updated_at: .*/updated_at: \"'$(date -ud +60seconds +%FT%TZ)'
 DIRTY = "sed -i 's/LANE-SAYS/LANE-LEFT/' ORCHESTRATION.yaml; echo more >> g.txt"
 
 
+@pytest.mark.sweep
 @pytest.mark.req("RES-08", "CKP-11")
 def test_lane_killed_again_and_again_says_nothing_in_a_section(lane: Lane) -> None:
     before = section(lane)
@@ -177,6 +179,7 @@ class Died(BaseException):
     """The process is gone here."""
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.req("RES-08", "CKP-11")
 @pytest.mark.parametrize(
     ("module", "name", "is_after"),

@@ -40,6 +40,7 @@ def on_small_disk(folder: Path, runner: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("EFF-01")
 @pytest.mark.parametrize(
     "fills",

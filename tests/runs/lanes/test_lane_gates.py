@@ -145,6 +145,7 @@ BAD = {
 }
 
 
+@pytest.mark.sweep(8)
 @pytest.mark.req("RUN-04")
 @pytest.mark.parametrize("which", BAD)
 def test_scores_that_are_missing_or_wrong_are_a_failed_run_of_the_critic(
@@ -165,6 +166,7 @@ def test_scores_that_are_missing_or_wrong_are_a_failed_run_of_the_critic(
     assert done.steps["gate-quality"].facts["iteration"] == "1"
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.req("RUN-04")
 @pytest.mark.parametrize(
     ("change", "name"),

@@ -61,6 +61,7 @@ def test_lane_killed_after_each_of_its_facts_in_turn_is_done_once(
     assert kills >= 12
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("CKP-11", "EFF-01")
 @pytest.mark.parametrize("count", [2, 11, 19])
 def test_lane_killed_once_anywhere_is_done_by_one_resume(

@@ -67,6 +67,7 @@ def cut(lane: Lane, top: Path, tear: str, *words: str) -> None:
     lane_runs.reboot(lane)
 
 
+@pytest.mark.sweep(7)
 @pytest.mark.req("REL-10", "RUN-17")
 @pytest.mark.parametrize(
     ("tear", "how"),

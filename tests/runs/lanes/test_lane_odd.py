@@ -64,6 +64,7 @@ def test_nobody_who_told_git_a_name_gets_commits_all_the_same(
 # What repositories bring along.
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-03")
 @pytest.mark.parametrize(
     ("key", "value", "url"),
@@ -353,6 +354,7 @@ def test_what_the_tests_left_is_kept_before_the_branch_moves(lane: Lane) -> None
 # What a power cut leaves of an agent's own git.
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.req("CKP-11")
 @pytest.mark.parametrize("what", ["branch", "head", "index", "all"])
 def test_worktree_whose_git_was_cut_off_is_put_right(lane: Lane, what: str) -> None:

@@ -20,6 +20,7 @@ def lane(world: Path, tmp_path: Path) -> Lane:
     return made
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("RUN-04")
 @pytest.mark.parametrize(
     ("agent", "there"),

@@ -97,6 +97,7 @@ def seen(tmp_path: Path) -> list[str]:
     return (tmp_path / "ledger").read_text(encoding="utf-8").splitlines()
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("RUN-17", "CKP-03")
 @pytest.mark.parametrize("how", ["ff", "no-ff", "pr"])
 def test_lane_whose_base_moved_is_tested_once_more_on_what_lands(
@@ -113,6 +114,7 @@ def test_lane_whose_base_moved_is_tested_once_more_on_what_lands(
     assert [each["event"] for each in lane.log()].count("retest_done") == 1
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.req("RUN-17")
 @pytest.mark.parametrize("how", ["ff", "none", "never", "same"])
 def test_what_was_tested_as_it_is_is_not_tested_again(lane: Lane, tmp_path: Path, how: str) -> None:
@@ -280,6 +282,7 @@ def test_what_is_committed_under_a_retest_does_not_land_untested(
 # What runs of the tests leave behind lands nowhere, and so must not make any run green.
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("RUN-17")
 @pytest.mark.parametrize("also", ["", "; git add -A", "; git update-index --assume-unchanged snap"])
 def test_what_a_red_run_rewrote_makes_no_repetition_green(

@@ -503,6 +503,7 @@ def test_rollback_of_a_merged_lane_is_refused_with_the_reason(lane: Lane) -> Non
 # The worktree is put away only when nothing in it can be lost.
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "leave", ["echo x > kept.log", "echo x > new", "echo x > a.txt", "git init -q inner"]
 )

@@ -39,6 +39,7 @@ STEERING = [
 ]
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.req("RUN-04")
 @pytest.mark.parametrize(("name", "agent"), STEERING)
 def test_settings_that_steer_a_merge_need_a_person_once_they_changed(

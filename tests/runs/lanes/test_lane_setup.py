@@ -117,6 +117,7 @@ def test_what_cannot_be_copied_safely_stops_the_lane_before_any_agent(
     assert not (lane.tree / name).exists() or name == "a.txt"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("RUN-09")
 @pytest.mark.parametrize(
     ("runner", "kept"),

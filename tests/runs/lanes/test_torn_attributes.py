@@ -72,6 +72,7 @@ def as_checked_out(lane: Lane, tmp_path: Path) -> dict[str, bytes]:
     return {name: (fresh / name).read_bytes() for name in (*CONVERTED, *RULES, ".editorconfig")}
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("REL-10")
 @pytest.mark.parametrize("tears", TEARS)
 def test_what_is_put_back_is_what_a_fresh_checkout_has(

@@ -142,6 +142,7 @@ cat a.txt > {seen}
 STEPS = {"test": "true", "retest": "test -e b"}
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.req("REL-10")
 @pytest.mark.parametrize("step", STEPS)
 def test_what_is_torn_under_tests_is_put_back_before_they_run_again(
