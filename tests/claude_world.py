@@ -19,7 +19,7 @@ from harness.rig.scenario import read_scenario
 
 STORIES = Path(rig.__file__).parent / "scenarios" / "woken"
 STANDFAST = Path(sys.executable).with_name("standfast")
-OLDER = pytest.param("2.0.76", marks=(pytest.mark.prove, pytest.mark.sweep))
+OLDER = pytest.param("2.0.76", marks=pytest.mark.sweep)
 VERSIONS = ("2.1.325", OLDER)
 # A brief begins with its header; what follows it belongs to it up to the end of the message.
 BRIEF = re.compile(r"\[standfast (\w{4}) · .*?\nMore: standfast brief --more", re.DOTALL)

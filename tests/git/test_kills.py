@@ -46,7 +46,7 @@ def copy(repo: Repo) -> Repo:
     return repo
 
 
-@pytest.mark.prove
+@pytest.mark.sweep
 @pytest.mark.req("REL-01")
 def test_making_a_worktree_survives_a_death_at_every_point(tmp_path: Path, killer: Killer) -> None:
     repo = git_lanes.build(tmp_path)
@@ -75,7 +75,7 @@ def test_making_a_worktree_survives_a_death_at_every_point(tmp_path: Path, kille
     assert deaths >= SAMPLE // 2
 
 
-@pytest.mark.prove
+@pytest.mark.sweep
 @pytest.mark.req("REL-01")
 @pytest.mark.parametrize("is_found", [False, True], ids=["alone", "somebody comes"])
 def test_retiring_a_worktree_survives_a_death_at_every_point(
@@ -111,7 +111,7 @@ def test_retiring_a_worktree_survives_a_death_at_every_point(
     assert bool(stayed) == is_found
 
 
-@pytest.mark.prove
+@pytest.mark.sweep
 @pytest.mark.req("REL-01")
 def test_moving_a_branch_survives_a_death_at_every_point(tmp_path: Path, killer: Killer) -> None:
     repo = git_lanes.build(tmp_path)

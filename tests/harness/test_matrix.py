@@ -39,6 +39,7 @@ class Forgetful(arms.Scripted):
 # The slice.
 
 
+@pytest.mark.sweep
 @LINUX
 @pytest.mark.prove
 @pytest.mark.req("EFF-05", "EFF-01", "EFF-02", "CKP-11")
@@ -52,6 +53,7 @@ def test_kills_anywhere_in_a_lane_lose_nothing_and_repeat_nothing(tmp_path: Path
     assert found["asked"] <= found["supervisors_killed"]
 
 
+@pytest.mark.sweep
 @LINUX
 @pytest.mark.prove
 def test_a_lane_without_the_door_is_seen_to_repeat(tmp_path: Path) -> None:

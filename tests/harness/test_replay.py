@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Iterator[str]:
         yield made
 
 
-@pytest.mark.prove
+@pytest.mark.sweep
 @pytest.mark.req("REL-01", "REL-02")
 def test_power_cuts_in_every_act_lose_nothing(folder: str) -> None:
     told: list[str] = []
@@ -37,7 +37,7 @@ def test_power_cuts_in_every_act_lose_nothing(folder: str) -> None:
     assert sorted(line.partition(":")[0] for line in told) == sorted(scripts.SCRIPTS)
 
 
-@pytest.mark.prove
+@pytest.mark.sweep
 @pytest.mark.req("REL-02")
 @pytest.mark.parametrize("name", CANARIES)
 def test_bug_that_only_a_power_cut_shows_is_found(folder: str, name: str) -> None:

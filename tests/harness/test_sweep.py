@@ -49,7 +49,7 @@ def test_hook_and_action_that_nobody_tries_are_missed() -> None:
     assert acts.missing(some) == ["journal export", "hook:Stop"]
 
 
-@pytest.mark.prove
+@pytest.mark.sweep
 @needs_compiler
 @pytest.mark.req("REL-01", "REL-03")
 def test_slice_of_the_sweep_finds_nothing(quick: str) -> None:
@@ -61,7 +61,7 @@ def test_slice_of_the_sweep_finds_nothing(quick: str) -> None:
     assert swept.injected > 450
 
 
-@pytest.mark.prove
+@pytest.mark.sweep
 @needs_compiler
 @pytest.mark.req("REL-07")
 @pytest.mark.parametrize("name", [canary.name for canary in canaries.SWEPT])

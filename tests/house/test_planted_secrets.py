@@ -63,7 +63,7 @@ def test_enough_secrets_are_planted() -> None:
 
 
 @pytest.mark.req("SEC-04")
-@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.sweep)])
 def test_no_secret_is_left_when_it_comes_as_a_note(repo: Path, every: int) -> None:
     said = [done(run("note", LINES[0].text, cwd=repo)).out]
 

@@ -85,7 +85,7 @@ RECORDS = {
 LATE = {"gemini", "opencode"}  # they wait long before they ask again
 EACH = pytest.mark.parametrize(
     "name",
-    [pytest.param(each, marks=[pytest.mark.prove] if each in LATE else []) for each in CLIENTS],
+    [pytest.param(each, marks=pytest.mark.sweep if each in LATE else ()) for each in CLIENTS],
 )
 
 

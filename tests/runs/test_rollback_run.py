@@ -324,7 +324,7 @@ def die_in(scene: Scene, fuse: Fuse) -> None:
         roll_back(scene)
 
 
-@pytest.mark.prove
+@pytest.mark.sweep
 @pytest.mark.req("CKP-05")
 def test_death_after_any_step_is_finished_by_the_next_call(quick: Path) -> None:
     for nth in count(1):

@@ -129,6 +129,7 @@ def test_log_whose_folder_cannot_be_made_is_an_error_that_can_be_told(tmp_path: 
         run_log.append(str(tmp_path / ("x" * 300) / "r.jsonl"), ENTRY)
 
 
+@pytest.mark.sweep
 @pytest.mark.req("CKP-10")
 @pytest.mark.prove
 def test_writers_that_are_killed_leave_whole_lines_of_all_others(log: str) -> None:

@@ -12,6 +12,7 @@ from standfast.testing.run_demo import KILLS, Demo
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="whom to kill is found in /proc")
 
 
+@pytest.mark.sweep
 @LINUX
 @pytest.mark.prove
 @pytest.mark.req("RUN-08", "CKP-11")

@@ -31,7 +31,7 @@ from standfast.protocols.outputs.rules.whole_output import SENTINEL, fault
 from standfast.runs.stages import stage_loop
 from standfast.runs.stages.launches import Agents, Launch
 
-KILLS = [30, pytest.param(200, marks=pytest.mark.prove)]
+KILLS = [30, pytest.param(200, marks=pytest.mark.sweep)]
 ROLES = {"good": "critical", "torn-once": "critical", "always-torn": "soft", "old": "critical"}
 OLD = b"cut off yesterd"
 STAGE = stages.Stage("audit", "audit", ROLES)

@@ -19,7 +19,7 @@ def test_two_clones_lose_nothing_and_agree(tmp_path: Path, seed: int) -> None:
     assert live(tmp_path, seed, STEPS) == STEPS
 
 
-@pytest.mark.prove
+@pytest.mark.sweep
 @pytest.mark.req("RES-24", "RES-01", "RES-08")
 @pytest.mark.parametrize("seed", range(1001, 1001 + MANY))
 def test_two_clones_lose_nothing_in_two_thousand_steps(tmp_path: Path, seed: int) -> None:

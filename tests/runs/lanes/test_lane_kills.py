@@ -42,7 +42,7 @@ def assert_done_once(lane: Lane, ledger: Path) -> None:
     assert lane.records()[cp.PRE_PR]["status"] == cp.COMPLETE
 
 
-@pytest.mark.prove
+@pytest.mark.sweep
 @pytest.mark.req("CKP-11", "CKP-04", "EFF-01")
 def test_lane_killed_after_each_of_its_facts_in_turn_is_done_once(
     lane: Lane, tmp_path: Path

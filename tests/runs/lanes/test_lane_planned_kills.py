@@ -58,7 +58,7 @@ def assert_done_once(lane: Lane, client: Client) -> None:
     assert not lane.tree.exists()
 
 
-@pytest.mark.prove
+@pytest.mark.sweep
 @pytest.mark.req("RUN-04", "RUN-06", "RUN-09", "EFF-01")
 def test_lane_killed_after_each_of_its_facts_is_prepared_parked_judged_and_landed_once(
     lane: Lane, client: Client, spec: Spec, monkeypatch: pytest.MonkeyPatch

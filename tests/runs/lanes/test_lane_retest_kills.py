@@ -41,7 +41,7 @@ def begin(lane: Lane) -> list[str]:
     return lane.argv("run", *LANE, "--runner", AGENT, "--task", lane.task("one"), *words)
 
 
-@pytest.mark.prove
+@pytest.mark.sweep
 @pytest.mark.req("RUN-17", "EFF-01", "CKP-11")
 def test_lane_killed_after_each_fact_of_its_retests_runs_each_of_them_once(
     lane: Lane, tmp_path: Path
