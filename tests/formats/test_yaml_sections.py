@@ -104,6 +104,7 @@ def test_no_byte_outside_of_the_section_changes_in_braces(
             assert repr(found.value) == repr(said)
 
 
+@pytest.mark.sweep
 @pytest.mark.req("RES-01")
 @settings(deadline=None, max_examples=5, suppress_health_check=list(HealthCheck))
 @given(made=block_documents(sizes=(10_000, 100_000, 500_000)), value=VALUES)

@@ -105,6 +105,7 @@ def many(tmp_path: Path) -> Repo:
     return repo
 
 
+@pytest.mark.sweep
 @pytest.mark.req("REL-06")
 def test_a_listing_of_many_files_is_read_whole(many: Repo, tmp_path: Path) -> None:
     count = LARGE // 240 + 1

@@ -36,6 +36,7 @@ def calls(planted: Path, *before: str, **env: str | None) -> list[Answer]:
     return found
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("program", ["./evil", "../repo/evil", "x/../evil"])
 def test_program_of_the_repository_is_not_taken_for_git(planted: Path, program: str) -> None:
     for told in (calls(planted, STANDFAST_GIT=program), calls(planted, "--set", f"git={program}")):

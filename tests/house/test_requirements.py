@@ -390,6 +390,7 @@ DOUBTS = "raise __import__('harness.doubt').doubt.Doubt"
 LATE = "raise __import__('subprocess').TimeoutExpired('x', 5)"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("mark", "first"),
     [("@pytest.mark.ratio\n", MISSES), ("", DOUBTS), ("", LATE)],

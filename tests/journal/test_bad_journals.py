@@ -219,6 +219,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("SEC-02")
 @pytest.mark.parametrize("kind", TAMPERED)
 def test_journal_that_was_tampered_with_is_answered_and_does_not_verify(
@@ -430,6 +431,7 @@ MIRRORS: dict[str, bytes | Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("SEC-01", "SEC-02")
 @pytest.mark.parametrize("kind", MIRRORS)
 def test_mirror_that_was_replaced_is_named_or_mended(repo: Path, kind: str) -> None:

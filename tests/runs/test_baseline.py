@@ -43,6 +43,7 @@ def killed_after(world: Night, words: list[str], count: int) -> bool:
     return life.returncode == -signal.SIGKILL
 
 
+@pytest.mark.sweep
 @pytest.mark.req("RUN-07", "RUN-09")
 def test_baseline_killed_after_each_of_its_facts_leaves_nothing(world: Night) -> None:
     words, kills = ["run", world.plan(PLAN.format(count=world.top / "count"))], 0

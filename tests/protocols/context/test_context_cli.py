@@ -300,6 +300,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("CTX-07", "CTX-13", "SEC-01", "SEC-02")
 @pytest.mark.parametrize("action", ["validate", "validate.all", "migrate", "write"])
 @pytest.mark.parametrize("kind", [*HOSTILE, "link", "folder link", "fifo", "folder"])

@@ -160,6 +160,7 @@ def test_limit_that_no_waiting_takes_away_needs_a_person_in_the_end(
     assert lane.show("main", "made.txt") == str(MOST_PARKS + 2)
 
 
+@pytest.mark.sweep
 @pytest.mark.req("RUN-06")
 def test_limit_that_tells_its_end_is_waited_for_however_often(
     lane: Lane, client: Client, spec: Spec, time: Time
