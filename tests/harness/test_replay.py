@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Iterator[str]:
         yield made
 
 
-@pytest.mark.sweep
+@pytest.mark.prove  # alone: it has a crew of its own
 @pytest.mark.req("REL-01", "REL-02")
 def test_power_cuts_in_every_act_lose_nothing(folder: str) -> None:
     told: list[str] = []

@@ -49,7 +49,7 @@ def test_hook_and_action_that_nobody_tries_are_missed() -> None:
     assert acts.missing(some) == ["journal export", "hook:Stop"]
 
 
-@pytest.mark.sweep
+@pytest.mark.prove  # alone: it has a crew of its own, as large as the machine
 @needs_compiler
 @pytest.mark.req("REL-01", "REL-03")
 def test_slice_of_the_sweep_finds_nothing(quick: str) -> None:
