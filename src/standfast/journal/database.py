@@ -8,6 +8,7 @@ drained: `execute` with several rows or statements stops at the first row otherw
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 import apsw
@@ -31,6 +32,14 @@ _BUSY_MS = 5_000  # the turnstile keeps writers apart; this is for somebody else
 _HOOK_BUSY_MS = 100
 _WAL_PAGES = 2_000  # 4 MiB, as SQLite does by itself with pages of the usual size
 _KEPT_WAL_BYTES = 8 * 1024 * 1024
+BESIDE = ("-wal", "-shm", "-journal")  # what SQLite opens beside the file, or finds there
+_SET_ASIDE = "Look at what it is and who made it; `standfast journal repair` sets it aside, kept."
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFLNK: "a link",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
 
 
 def connect(path: str, *, checkpoint: bool = True) -> apsw.Connection:
@@ -62,9 +71,31 @@ def connect(path: str, *, checkpoint: bool = True) -> apsw.Connection:
 
 
 def refuse_irregular(path: str) -> None:
-    """A journal is a regular file."""
-    if not os.path.isfile(path) or os.path.islink(path):
-        raise NotAJournal("this is not a regular file", file=path)
+    """A journal is a regular file, and so is all that SQLite opens for it.
+
+    It opens them in C: at a pipe it would wait for ever, and hear nobody who asks it to end.
+    """
+    if (kind := _odd_kind(path)) is not None:
+        raise NotAJournal(f"this is not a regular file but {kind}", file=path)
+    for name in (f"{path}{end}" for end in BESIDE):
+        if (kind := _odd_kind(name)) is not None:
+            words = f"{kind} stands where SQLite keeps a file of the journal"
+            raise NotAJournal(words, file=name, remedy=_SET_ASIDE)
+
+
+def odd_beside(path: str) -> list[str]:
+    """What stands beside a journal file where SQLite would open it, and is no regular file."""
+    names = [f"{path}{end}" for end in BESIDE]
+    return [name for name in names if _odd_kind(name) is not None]
+
+
+def _odd_kind(path: str) -> str | None:
+    """What stands there instead of a regular file; None for one, and where nothing is."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return None  # whoever opens it says why
+    return None if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "a device")
 
 
 _scratch: apsw.Connection | None = None

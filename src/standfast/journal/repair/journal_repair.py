@@ -58,6 +58,7 @@ class Repaired(NamedTuple):
     damaged: list[str]
     forked: list[str]  # in words: events that only the mirror tells, and differently
     outcome: Outcome | None
+    aside: tuple[str, ...] = ()  # where what is no file of ours was put
 
     @property
     def is_unsure(self) -> bool:
@@ -75,6 +76,7 @@ class Repaired(NamedTuple):
             "forked": self.outcome.forked if self.outcome else [],
             "ids": self.outcome.ids if self.outcome else [],
             "damaged": self.damaged,
+            "set_aside": list(self.aside),
         }
 
 
@@ -87,10 +89,10 @@ def repair(journal: Journal) -> Repaired:
     try:
         with ExitStack() as held:
             _hold(journal, held)
+            aside = _set_aside(journal)
             found = _problems(journal)
-            if found:
-                return _repair(journal, found)
-            return Repaired(None, _count(journal), [], [], [], None)
+            done = _repair(journal, found) if found else _unchanged(journal)
+            return done._replace(aside=aside)
     except apsw.Error as error:
         raise database.translate(error, journal.path) from error
     except OSError as error:
@@ -116,6 +118,13 @@ def _lock_folder(path: str) -> int:
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     fcntl.flock(fd, fcntl.LOCK_EX)
     return fd
+
+
+def _set_aside(journal: Journal) -> tuple[str, ...]:
+    """What stands at a name that SQLite opens, and is no file: it would be waited for, or used."""
+    new = os.path.join(journal.folder, _NEW)
+    odd = [*database.odd_beside(journal.path), *database.odd_beside(new)]
+    return quarantine.put_away(journal.folder, odd) if odd else ()
 
 
 def _problems(journal: Journal) -> list[str]:
@@ -146,11 +155,11 @@ def _problems(journal: Journal) -> list[str]:
         connection.close(True)  # noqa: FBT003  # apsw: close even where it reports errors
 
 
-def _count(journal: Journal) -> int:
+def _unchanged(journal: Journal) -> Repaired:
     connection = journal_file.open_existing(journal.path, checkpoint=False)
     try:
         ((count,),) = connection.execute("SELECT count(*) FROM events").fetchall()
-        return int(str(count))
+        return Repaired(None, int(str(count)), [], [], [], None)
     finally:
         connection.close()
 
