@@ -38,6 +38,7 @@ from standfast.errors.base import (
     DiskFailed,
     JournalDamaged,
     JournalFromTheFuture,
+    JournalUnreadable,
     NotAJournal,
     UnsafePath,
 )
@@ -656,6 +657,34 @@ def test_note_is_kept_once_when_only_the_folder_is_read_only(repo: Path) -> None
         folder.chmod(0o700)
 
     assert "kept" in told.out
+    assert decisions(repo) == ["kept", "more"]
+
+
+# What may not be read is not absent.
+
+
+@pytest.mark.req("SEC-07")
+@pytest.mark.parametrize("name", ["", "journal.db", "journal.db-wal"])
+def test_journal_that_may_not_be_read_is_told_as_such_and_never_as_an_empty_one(
+    repo: Path, name: str
+) -> None:
+    folder = record(repo, "kept")
+    (folder / name).chmod(0)
+    through = unprivileged()
+
+    reading = ("brief", "logs", "status", "events", "ps", "journal verify", "checkpoint list",
+               "context lifecycle.status", "resumption show", "resume", "journal repair")  # fmt: skip
+    said = [run(*command.split(), cwd=repo, through=through) for command in reading]
+    noted = fair(run("note", "more", cwd=repo, through=through))
+    checked = run("doctor", cwd=repo, through=through)
+    (folder / name).chmod(0o700 if not name else 0o600)
+
+    for answer in said:
+        refused(answer, JournalUnreadable)
+        assert "cannot write" not in answer.err
+        assert answer.out == ""
+    assert "SF211" in checked.out
+    assert "inbox" in noted.out
     assert decisions(repo) == ["kept", "more"]
 
 

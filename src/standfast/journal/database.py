@@ -13,10 +13,12 @@ import sys
 
 import apsw
 
+from standfast import disk
 from standfast.errors.base import (
     DiskFailed,
     JournalBusy,
     JournalDamaged,
+    JournalUnreadable,
     JournalUnwritable,
     NotAJournal,
     OldSqlite,
@@ -33,6 +35,7 @@ _HOOK_BUSY_MS = 100
 _WAL_PAGES = 2_000  # 4 MiB, as SQLite does by itself with pages of the usual size
 _KEPT_WAL_BYTES = 8 * 1024 * 1024
 BESIDE = ("-wal", "-shm", "-journal")  # what SQLite opens beside the file, or finds there
+_MAY_NOT_LOOK = "this user may not look into the journal's folder"
 _SET_ASIDE = "Look at what it is and who made it; `standfast journal repair` sets it aside, kept."
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -68,6 +71,19 @@ def connect(path: str, *, checkpoint: bool = True) -> apsw.Connection:
     except apsw.Error as error:
         raise translate(error, path) from error
     return connection
+
+
+def is_there(path: str) -> bool:
+    """Whether a file of a journal is there; who may not look cannot know, and is told so."""
+    try:
+        os.lstat(path)
+    except PermissionError as error:
+        raise JournalUnreadable(_MAY_NOT_LOOK, file=os.path.dirname(path)) from error
+    except OSError as error:
+        if disk.is_passing(error):
+            raise disk.disk_error(error, path, "read") from error
+        return False
+    return True
 
 
 def refuse_irregular(path: str) -> None:
@@ -194,6 +210,9 @@ def _is_bad_checksum(error: apsw.Error) -> bool:
 
 
 def _cannot_open(path: str) -> StandfastError:
-    if not os.access(path, os.R_OK):
-        return JournalUnwritable("this user may not open the journal", file=path)
+    if not is_there(path):
+        return NotAJournal("the journal's file is not there any more", file=path)
+    for name in (path, *(f"{path}{end}" for end in BESIDE)):
+        if os.path.lexists(name) and not os.access(name, os.R_OK):
+            return JournalUnreadable("this user may not read the journal", file=name)
     return JournalUnwritable("the journal cannot be opened here", file=path)

@@ -85,6 +85,7 @@ def repair(journal: Journal) -> Repaired:
     disk.refuse_link(journal.folder)
     if not os.path.isdir(journal.folder):
         raise NothingFound("nothing has been recorded here yet", file=journal.folder)
+    database.is_there(journal.path)  # who may not look into the folder is told so, and no more
     journal.abandon()
     try:
         with ExitStack() as held:
@@ -129,9 +130,9 @@ def _set_aside(journal: Journal) -> tuple[str, ...]:
 
 def _problems(journal: Journal) -> list[str]:
     """What is wrong, in words; nothing where all is well."""
-    if os.path.lexists(os.path.join(journal.folder, damage.MARK)):
+    if database.is_there(os.path.join(journal.folder, damage.MARK)):
         return quarantine.marked(journal.folder)[0] or ["the journal was found to be damaged"]
-    if not os.path.lexists(journal.path):
+    if not database.is_there(journal.path):
         if any(quarantine.mirror_files(journal.folder)):
             return ["the database is gone"]
         raise NothingFound("nothing has been recorded here yet", file=journal.folder)

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from standfast import clock, disk
-from standfast.errors.base import StandfastError
+from standfast.errors.base import JournalUnreadable, StandfastError
 from standfast.journal import damage, mirror
 from standfast.journal.fallback import spool
 from standfast.journal.repair import salvage
@@ -169,6 +169,8 @@ def is_plain(path: str, largest: int | None = None) -> bool:
     except OSError as error:
         if error.errno in _NO_FILE_OF_OURS:
             return False
+        if isinstance(error, PermissionError):
+            raise JournalUnreadable("this user may not read the journal", file=path) from error
         raise disk.disk_error(error, path, "read") from error
     try:
         return largest is None or os.fstat(fd).st_size <= largest

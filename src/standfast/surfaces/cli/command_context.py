@@ -131,10 +131,11 @@ class Context:
         from standfast.journal.fallback import strays
 
         try:
+            is_there = self.journal.exists  # first: who may not look is told so, once
             marks = list(lost_calls.marks(self.environ, self.place.folder))
             waiting = strays.look(self.journal, self.config.temporaries, marks=marks)
             self._tell_absence()
-            begins = (writes or looks) and not self.journal.exists and self.has_checkpoints()
+            begins = (writes or looks) and not is_there and self.has_checkpoints()
             if begins:
                 self.may_write()
                 self.journal.make()
@@ -193,7 +194,11 @@ class Context:
                 warn(_LEADS_NOWHERE.format(printable(gone)))
             return
         home = xdg.state_home(self.environ)
-        if self.journal.exists:
+        try:
+            is_there = self.journal.exists
+        except StandfastError:
+            return  # whoever needed the journal was told
+        if is_there:
             words = known_places.remember(home, self.journal)
         elif os.path.lexists(f"{self.place.folder}{ID}"):
             return  # that is damage, and told as such
