@@ -663,6 +663,12 @@ def test_note_is_kept_once_when_only_the_folder_is_read_only(repo: Path) -> None
 # What may not be read is not absent.
 
 
+ASK_THE_JOURNAL = (
+    *("brief", "logs", "status", "events", "ps", "journal verify", "checkpoint list"),
+    *("context lifecycle.status", "resumption show", "resume", "journal repair"),
+)
+
+
 @pytest.mark.req("SEC-07")
 @pytest.mark.parametrize("name", ["", "journal.db", "journal.db-wal"])
 def test_journal_that_may_not_be_read_is_told_as_such_and_never_as_an_empty_one(
@@ -672,9 +678,7 @@ def test_journal_that_may_not_be_read_is_told_as_such_and_never_as_an_empty_one(
     (folder / name).chmod(0)
     through = unprivileged()
 
-    reading = ("brief", "logs", "status", "events", "ps", "journal verify", "checkpoint list",
-               "context lifecycle.status", "resumption show", "resume", "journal repair")  # fmt: skip
-    said = [run(*command.split(), cwd=repo, through=through) for command in reading]
+    said = [run(*command.split(), cwd=repo, through=through) for command in ASK_THE_JOURNAL]
     noted = fair(run("note", "more", cwd=repo, through=through))
     checked = run("doctor", cwd=repo, through=through)
     (folder / name).chmod(0o700 if not name else 0o600)
