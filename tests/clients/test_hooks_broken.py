@@ -273,6 +273,20 @@ def test_a_journal_that_somebody_holds_is_not_waited_for(who: str, hooks: Hooks)
     hooks.works()
 
 
+@pytest.mark.req("REL-12")
+def test_a_pipe_where_sqlite_would_wait_for_ever_costs_no_prompt_and_leaves_no_process(
+    hooks: Hooks,
+) -> None:
+    os.mkfifo(hooks.folder / "journal.db-journal")
+
+    hooks("UserPromptSubmit", prompt="kept apart")  # called to its very end
+
+    done(call("-C", str(hooks.repo), "journal", "repair"))
+    assert [each["text"] for each in hooks.of("prompt")][1:] == ["kept apart"]
+    assert hooks.gaps() == 0
+    hooks.works()
+
+
 @pytest.mark.prove
 def test_a_shell_of_sqlite_in_the_way_delays_no_client(hooks: Hooks) -> None:
     with shell_of_sqlite(hooks.folder / "journal.db"):

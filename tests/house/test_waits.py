@@ -167,6 +167,32 @@ def test_command_that_waits_for_a_lock_ends_when_it_is_asked_to(
         os.close(fd)
 
 
+# A query that never ends, in C, where Python's handlers of signals are not called.
+NEVER_BACK = """
+import functools, os
+import apsw
+from standfast.surfaces.cli import interrupts
+interrupts.heed()
+connection = apsw.Connection(":memory:")
+connection.create_scalar_function("begun", functools.partial(os.write, 1, b"begun\\n"), 0)
+endless = "WITH RECURSIVE n(i) AS (SELECT begun() UNION ALL SELECT 1 FROM n) SELECT max(i) FROM n"
+connection.execute(endless).fetchall()
+"""
+
+
+@pytest.mark.req("REL-12")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_command_that_does_not_come_back_from_c_ends_when_it_is_asked_to(number: int) -> None:
+    pipe = subprocess.PIPE
+    begun = subprocess.Popen([sys.executable, "-c", NEVER_BACK], stdout=pipe, stderr=pipe)
+    assert begun.stdout
+    assert begun.stdout.readline() == b"begun\n"
+    begun.send_signal(number)
+    _, said = begun.communicate(timeout=60)
+    assert begun.returncode == 130, said
+    assert said.startswith(b"left at once")
+
+
 def deaf_git(world: Night, word: str) -> tuple[str, Path]:
     """A PATH on which the first git that is to do *word* hears nothing and never ends."""
     folder, waits = world.top / "deaf", world.top / "waits"

@@ -14,8 +14,10 @@ from conftest import Cli
 from effect_desk import until
 from hook_calls import Hooks, put_launcher
 from run_worlds import night
-from standfast import disk
+from standfast import disk, xdg
 from standfast.journal import id_file, known_places
+from standfast.journal.author import Author
+from standfast.journal.fallback import inbox
 from standfast.journal.store import Journal
 
 TWO = "run: two\nlanes:\n  a: Do it.\n  b:\n    after: a\n    task: B.\n"
@@ -103,6 +105,60 @@ def test_nothing_is_begun_on_a_new_journal_before_a_person_says_it_was_meant(
     assert cli("resume", cwd=repo).returncode == 0
     assert cli("journal", "verify", cwd=repo).returncode == 0
     assert cli("journal", "abandon", cwd=repo).stdout == "Nothing is missing.\n"
+
+
+READS = (
+    *("status", "brief", "logs", "events", "ps", "doctor", "plan trust --list"),
+    *(
+        "checkpoint list",
+        "checkpoint latest",
+        "checkpoint show --run-id r",
+        "checkpoint list --json",
+    ),
+    *("resumption show", "resumption staleness", "resumption validate", "gate show"),
+    *("context lifecycle.status", "outputs check", "live-state resolve"),
+    *("journal verify", "journal export", "journal kept", "journal path"),
+)
+
+
+@pytest.mark.req("REL-11")
+@pytest.mark.parametrize("is_all_gone", [False, True])
+def test_command_that_only_reads_makes_no_journal_where_it_was_lost_and_files_are_left(
+    cli: Cli, repo: Path, *, is_all_gone: bool
+) -> None:
+    """A file of checkpoints, a section and a note in the inbox all wait for whoever writes."""
+    stage = ("--phase", "P1", "--stage", "before_lane_start", "--status", "ready")
+    assert cli("resumption", "trigger", "T1", "--phase", "1", cwd=repo).returncode == 0
+    assert cli("checkpoint", "write", "--run-id", "r", *stage, cwd=repo).returncode == 0
+    shutil.rmtree(folder(repo))
+    if is_all_gone:
+        os.unlink(f"{folder(repo)}-id")
+        shutil.rmtree(Path(os.environ["XDG_STATE_HOME"]) / "standfast")
+    else:
+        temporaries = xdg.temporaries(os.environ)
+        inbox.leave(
+            str(folder(repo)), temporaries, "decision.noted", {"text": "one"}, Author("user")
+        )
+    before = contents(repo)
+
+    for words in READS:
+        said = cli(*words.split(), cwd=repo)
+        assert "Traceback" not in said.stderr
+        assert "SF001" not in said.stderr
+        assert contents(repo) == before, words
+    assert cli("checkpoint", "list", cwd=repo).returncode == (0 if is_all_gone else 29)
+    assert ("before_lane_start" in cli("checkpoint", "list", cwd=repo).stdout) == is_all_gone
+
+    assert cli("note", "two", cwd=repo).returncode == 0
+    noted = [
+        json.loads(payload)["text"] for kind, payload in events(repo) if kind == "decision.noted"
+    ]
+    assert sorted(noted) == (["two"] if is_all_gone else ["one", "two"])
+    assert "before_lane_start" in cli("checkpoint", "list", cwd=repo).stdout
+
+
+def contents(repo: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in repo.rglob("*") if path.is_file()}
 
 
 @pytest.mark.req("REL-11")

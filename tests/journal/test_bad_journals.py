@@ -38,6 +38,7 @@ from standfast.errors.base import (
     DiskFailed,
     JournalDamaged,
     JournalFromTheFuture,
+    JournalUnreadable,
     NotAJournal,
     UnsafePath,
 )
@@ -390,6 +391,48 @@ def test_odd_file_beside_the_journal_is_named_or_harmless(repo: Path, name: str,
     assert fair(call("-C", str(repo), "journal", "verify")).status == DONE
 
 
+@pytest.mark.req("REL-12", "REL-06")
+@pytest.mark.parametrize("kind", ODD_NEIGHBOURS)
+@pytest.mark.parametrize("end", database.BESIDE)
+def test_odd_file_where_sqlite_opens_one_is_named_and_set_aside_by_a_repair(
+    repo: Path, end: str, kind: str
+) -> None:
+    """SQLite opens these names in C: at a pipe it would wait for ever, deaf to whoever asks."""
+    folder = record(repo, "kept")
+    odd = folder / f"journal.db{end}"
+    forget(odd)
+    ODD_NEIGHBOURS[kind](odd)
+    mode = odd.lstat().st_mode
+
+    assert f"journal.db{end}" in refused(run("status", cwd=repo), NotAJournal).err
+    for command in (("note", "more"), ("events",), ("journal", "verify")):
+        said = refused(call("-C", str(repo), *command), NotAJournal)
+        assert f"journal.db{end}" in said.err
+        assert "journal repair" in said.err
+    assert odd.lstat().st_mode == mode
+
+    mended = done(run("journal", "repair", cwd=repo))
+    (kept,) = (each for each in folder.glob("quarantine/*/*") if each.name == f"odd-{odd.name}")
+    assert kept.lstat().st_mode == mode
+    assert str(kept.relative_to(repo)) in mended.out
+    assert decisions(repo) == ["kept"]
+    assert done(call("-C", str(repo), "journal", "verify")).status == DONE
+    assert "set aside" not in done(call("-C", str(repo), "journal", "repair")).out
+
+
+@pytest.mark.req("REL-06")
+def test_odd_file_of_a_rebuild_that_was_cut_short_is_set_aside_by_the_next(repo: Path) -> None:
+    folder = record(repo, "kept")
+    (folder / "journal.db").write_bytes(bytes(100))
+    odd = folder / "journal.db.rebuilt-journal"
+    os.mkfifo(odd)
+
+    done(run("journal", "repair", cwd=repo))
+
+    assert not odd.exists()
+    assert decisions(repo) == ["kept"]
+
+
 @pytest.mark.req("SEC-01")
 @pytest.mark.parametrize("name", ["mirror", "drafts"])
 def test_nothing_is_written_through_a_link_to_a_folder_outside(repo: Path, name: str) -> None:
@@ -616,6 +659,38 @@ def test_note_is_kept_once_when_only_the_folder_is_read_only(repo: Path) -> None
         folder.chmod(0o700)
 
     assert "kept" in told.out
+    assert decisions(repo) == ["kept", "more"]
+
+
+# What may not be read is not absent.
+
+
+ASK_THE_JOURNAL = (
+    *("brief", "logs", "status", "events", "ps", "journal verify", "checkpoint list"),
+    *("context lifecycle.status", "resumption show", "resume", "journal repair"),
+)
+
+
+@pytest.mark.req("SEC-07")
+@pytest.mark.parametrize("name", ["", "journal.db", "journal.db-wal"])
+def test_journal_that_may_not_be_read_is_told_as_such_and_never_as_an_empty_one(
+    repo: Path, name: str
+) -> None:
+    folder = record(repo, "kept")
+    (folder / name).chmod(0)
+    through = unprivileged()
+
+    said = [run(*command.split(), cwd=repo, through=through) for command in ASK_THE_JOURNAL]
+    noted = fair(run("note", "more", cwd=repo, through=through))
+    checked = run("doctor", cwd=repo, through=through)
+    (folder / name).chmod(0o700 if not name else 0o600)
+
+    for answer in said:
+        refused(answer, JournalUnreadable)
+        assert "cannot write" not in answer.err
+        assert answer.out == ""
+    assert "SF211" in checked.out
+    assert "inbox" in noted.out
     assert decisions(repo) == ["kept", "more"]
 
 

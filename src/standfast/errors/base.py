@@ -281,6 +281,14 @@ class JournalUnwritable(StandfastError):
     remedy = "Check the rights of the folder named, or whether the filesystem is read-only."
 
 
+class JournalUnreadable(JournalUnwritable):
+    """The journal may not be looked at by this user: whether it holds anything is not known."""
+
+    code = "SF211"
+    exit_status = 33
+    remedy = "Look at who owns the folder named and with which rights; work as its owner."
+
+
 class DiskFailed(StandfastError):
     """The disk refused a write or a sync: full, broken or gone. The fact was not recorded."""
 

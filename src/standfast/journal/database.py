@@ -8,14 +8,17 @@ drained: `execute` with several rows or statements stops at the first row otherw
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 import apsw
 
+from standfast import disk
 from standfast.errors.base import (
     DiskFailed,
     JournalBusy,
     JournalDamaged,
+    JournalUnreadable,
     JournalUnwritable,
     NotAJournal,
     OldSqlite,
@@ -31,6 +34,15 @@ _BUSY_MS = 5_000  # the turnstile keeps writers apart; this is for somebody else
 _HOOK_BUSY_MS = 100
 _WAL_PAGES = 2_000  # 4 MiB, as SQLite does by itself with pages of the usual size
 _KEPT_WAL_BYTES = 8 * 1024 * 1024
+BESIDE = ("-wal", "-shm", "-journal")  # what SQLite opens beside the file, or finds there
+_MAY_NOT_LOOK = "this user may not look into the journal's folder"
+_SET_ASIDE = "Look at what it is and who made it; `standfast journal repair` sets it aside, kept."
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFLNK: "a link",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
 
 
 def connect(path: str, *, checkpoint: bool = True) -> apsw.Connection:
@@ -61,10 +73,45 @@ def connect(path: str, *, checkpoint: bool = True) -> apsw.Connection:
     return connection
 
 
+def is_there(path: str) -> bool:
+    """Whether a file of a journal is there; who may not look cannot know, and is told so."""
+    try:
+        os.lstat(path)
+    except PermissionError as error:
+        raise JournalUnreadable(_MAY_NOT_LOOK, file=os.path.dirname(path)) from error
+    except OSError as error:
+        if disk.is_passing(error):
+            raise disk.disk_error(error, path, "read") from error
+        return False
+    return True
+
+
 def refuse_irregular(path: str) -> None:
-    """A journal is a regular file."""
-    if not os.path.isfile(path) or os.path.islink(path):
-        raise NotAJournal("this is not a regular file", file=path)
+    """A journal is a regular file, and so is all that SQLite opens for it.
+
+    It opens them in C: at a pipe it would wait for ever, and hear nobody who asks it to end.
+    """
+    if (kind := _odd_kind(path)) is not None:
+        raise NotAJournal(f"this is not a regular file but {kind}", file=path)
+    for name in (f"{path}{end}" for end in BESIDE):
+        if (kind := _odd_kind(name)) is not None:
+            words = f"{kind} stands where SQLite keeps a file of the journal"
+            raise NotAJournal(words, file=name, remedy=_SET_ASIDE)
+
+
+def odd_beside(path: str) -> list[str]:
+    """What stands beside a journal file where SQLite would open it, and is no regular file."""
+    names = [f"{path}{end}" for end in BESIDE]
+    return [name for name in names if _odd_kind(name) is not None]
+
+
+def _odd_kind(path: str) -> str | None:
+    """What stands there instead of a regular file; None for one, and where nothing is."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return None  # whoever opens it says why
+    return None if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "a device")
 
 
 _scratch: apsw.Connection | None = None
@@ -163,6 +210,9 @@ def _is_bad_checksum(error: apsw.Error) -> bool:
 
 
 def _cannot_open(path: str) -> StandfastError:
-    if not os.access(path, os.R_OK):
-        return JournalUnwritable("this user may not open the journal", file=path)
+    if not is_there(path):
+        return NotAJournal("the journal's file is not there any more", file=path)
+    for name in (path, *(f"{path}{end}" for end in BESIDE)):
+        if os.path.lexists(name) and not os.access(name, os.R_OK):
+            return JournalUnreadable("this user may not read the journal", file=name)
     return JournalUnwritable("the journal cannot be opened here", file=path)

@@ -30,7 +30,7 @@ def open_existing(path: str, *, checkpoint: bool) -> apsw.Connection:
     """Open a journal to read it; NothingFound where nothing was ever recorded."""
     folder = os.path.dirname(path)
     disk.refuse_link(folder)
-    if not os.path.lexists(path):
+    if not database.is_there(path):
         damage.refuse(folder)
         if checkpoint and (mirrored := _mirrored(folder)):
             raise JournalDamaged(f"it is gone; its mirror holds {mirrored} events", file=path)
@@ -85,7 +85,7 @@ def mark_of(folder: str) -> str:
 def open_or_create(path: str, *, checkpoint: bool) -> apsw.Connection:
     """Under the turnstile: open, making the file or bringing its tables up to date first."""
     folder = os.path.dirname(path)
-    if not os.path.lexists(path):
+    if not database.is_there(path):
         disk.create(path, b"")
     connection = _connect(path, checkpoint=checkpoint)
     if is_unfinished(connection):

@@ -82,7 +82,7 @@ def segments(folder: str) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise disk.disk_error(error, mirror) from error
+        raise disk.disk_error(error, mirror, "read") from error
     return sorted(os.path.join(mirror, name) for name in names if _NAME.fullmatch(name))
 
 
@@ -234,7 +234,8 @@ def _open(path: str, flags: int) -> int:
     try:
         return disk.open_regular(path, flags)
     except OSError as error:
-        raise disk.disk_error(error, path) from error
+        act = "read" if flags == os.O_RDONLY else "write"
+        raise disk.disk_error(error, path, act) from error
 
 
 def append(journal: Journal) -> None:

@@ -74,8 +74,11 @@ class Journal:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever recorded here; asking creates nothing."""
-        return os.path.lexists(self.path)
+        """Whether anything was ever recorded here; asking creates nothing.
+
+        Absent, there, or not to be known: whoever may not look is told that, and nothing else.
+        """
+        return database.is_there(self.path)
 
     @property
     def connection(self) -> apsw.Connection:
@@ -223,7 +226,7 @@ class Journal:
 
     def _open_to_write(self) -> apsw.Connection:
         """Open or make it; from here on it has an id, and is at home here."""
-        if self._known and not os.path.lexists(self.path):
+        if self._known and not database.is_there(self.path):
             raise self._taken_away()
         if self._connection is None:
             self._connection = journal_file.open_or_create(self.path, checkpoint=self._checkpoint)

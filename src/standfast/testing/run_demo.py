@@ -191,6 +191,7 @@ def main(seed: int | None = None) -> int:
     """Tell it; whoever is impatient leaves nothing behind."""
     for ending in _ENDINGS:
         signal.signal(ending, signal.default_int_handler)
+    signal.set_wakeup_fd(-1)  # nobody ends us meanwhile: what it runs is ended first
     leave_person_alone()
     with temporary_folder() as folder:
         demo = Demo(folder, random.randrange(10**6) if seed is None else seed)

@@ -210,7 +210,8 @@ def _open(folder: str, flags: int = os.O_RDWR) -> int:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise disk.disk_error(error, path) from error
+        act = "read" if flags == os.O_RDONLY else "write"
+        raise disk.disk_error(error, path, act) from error
 
 
 def _header(body: bytes) -> bytes:

@@ -58,6 +58,7 @@ class Repaired(NamedTuple):
     damaged: list[str]
     forked: list[str]  # in words: events that only the mirror tells, and differently
     outcome: Outcome | None
+    aside: tuple[str, ...] = ()  # where what is no file of ours was put
 
     @property
     def is_unsure(self) -> bool:
@@ -75,6 +76,7 @@ class Repaired(NamedTuple):
             "forked": self.outcome.forked if self.outcome else [],
             "ids": self.outcome.ids if self.outcome else [],
             "damaged": self.damaged,
+            "set_aside": list(self.aside),
         }
 
 
@@ -83,14 +85,15 @@ def repair(journal: Journal) -> Repaired:
     disk.refuse_link(journal.folder)
     if not os.path.isdir(journal.folder):
         raise NothingFound("nothing has been recorded here yet", file=journal.folder)
+    database.is_there(journal.path)  # who may not look into the folder is told so, and no more
     journal.abandon()
     try:
         with ExitStack() as held:
             _hold(journal, held)
+            aside = _set_aside(journal)
             found = _problems(journal)
-            if found:
-                return _repair(journal, found)
-            return Repaired(None, _count(journal), [], [], [], None)
+            done = _repair(journal, found) if found else _unchanged(journal)
+            return done._replace(aside=aside)
     except apsw.Error as error:
         raise database.translate(error, journal.path) from error
     except OSError as error:
@@ -118,11 +121,18 @@ def _lock_folder(path: str) -> int:
     return fd
 
 
+def _set_aside(journal: Journal) -> tuple[str, ...]:
+    """What stands at a name that SQLite opens, and is no file: it would be waited for, or used."""
+    new = os.path.join(journal.folder, _NEW)
+    odd = [*database.odd_beside(journal.path), *database.odd_beside(new)]
+    return quarantine.put_away(journal.folder, odd) if odd else ()
+
+
 def _problems(journal: Journal) -> list[str]:
     """What is wrong, in words; nothing where all is well."""
-    if os.path.lexists(os.path.join(journal.folder, damage.MARK)):
+    if database.is_there(os.path.join(journal.folder, damage.MARK)):
         return quarantine.marked(journal.folder)[0] or ["the journal was found to be damaged"]
-    if not os.path.lexists(journal.path):
+    if not database.is_there(journal.path):
         if any(quarantine.mirror_files(journal.folder)):
             return ["the database is gone"]
         raise NothingFound("nothing has been recorded here yet", file=journal.folder)
@@ -146,11 +156,11 @@ def _problems(journal: Journal) -> list[str]:
         connection.close(True)  # noqa: FBT003  # apsw: close even where it reports errors
 
 
-def _count(journal: Journal) -> int:
+def _unchanged(journal: Journal) -> Repaired:
     connection = journal_file.open_existing(journal.path, checkpoint=False)
     try:
         ((count,),) = connection.execute("SELECT count(*) FROM events").fetchall()
-        return int(str(count))
+        return Repaired(None, int(str(count)), [], [], [], None)
     finally:
         connection.close()
 

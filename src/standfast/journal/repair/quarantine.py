@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from standfast import clock, disk
-from standfast.errors.base import StandfastError
+from standfast.errors.base import JournalUnreadable, StandfastError
 from standfast.journal import damage, mirror
 from standfast.journal.fallback import spool
 from standfast.journal.repair import salvage
@@ -38,9 +38,7 @@ _NAME = re.compile(r"(\d{8}T\d{6})\.(\d{6})Z", re.ASCII)
 
 def copy_aside(folder: str) -> str:
     """A durable copy of everything, not yet under its name; on failure none is left."""
-    above = os.path.join(folder, FOLDER)
-    disk.refuse_link(above)
-    disk.make_folder(above)
+    above = _made(folder)
     sweep(folder)
     partial = os.path.join(above, _new_name(above) + _PARTIAL)
     try:
@@ -58,6 +56,13 @@ def copy_aside(folder: str) -> str:
             raise disk.disk_error(error, above) from error
         raise
     return partial
+
+
+def _made(folder: str) -> str:
+    above = os.path.join(folder, FOLDER)
+    disk.refuse_link(above)
+    disk.make_folder(above)
+    return above
 
 
 def keep(partial: str) -> str:
@@ -80,9 +85,22 @@ def workplace(folder: str) -> Iterator[str]:
         drop(path)
 
 
-def set_aside(path: str, copy: str) -> None:
+def set_aside(path: str, copy: str) -> str:
     """Move what no copy was made of to where the copies are: a link, a FIFO, a huge file."""
-    os.rename(path, os.path.join(copy, f"odd-{os.path.basename(path)}"))
+    kept = os.path.join(copy, f"odd-{os.path.basename(path)}")
+    os.rename(path, kept)
+    return kept
+
+
+def put_away(folder: str, odd: list[str]) -> tuple[str, ...]:
+    """The same before anything is copied, into a folder of its own; durable on return."""
+    above = _made(folder)
+    own = os.path.join(above, _new_name(above))
+    disk.make_folder(own)
+    kept = tuple(set_aside(path, own) for path in odd)
+    disk.sync_folder(own)
+    disk.sync_folder(folder)
+    return kept
 
 
 def drop(partial: str) -> None:
@@ -151,6 +169,8 @@ def is_plain(path: str, largest: int | None = None) -> bool:
     except OSError as error:
         if error.errno in _NO_FILE_OF_OURS:
             return False
+        if isinstance(error, PermissionError):
+            raise JournalUnreadable("this user may not read the journal", file=path) from error
         raise disk.disk_error(error, path, "read") from error
     try:
         return largest is None or os.fstat(fd).st_size <= largest

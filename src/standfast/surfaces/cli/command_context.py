@@ -116,33 +116,21 @@ class Context:
         checkpoints: bool = False,
         resumption: str | None = None,
         writes: bool = False,
-        looks: bool = False,
     ) -> None:
         """Take in strays and keep the faces; what cannot be done now is told, not fatal.
 
         The faces of *checkpoints* and of a *resumption* section are written even where there was
         no file yet: their own command was called. A command that only reads changes nothing in a
-        work tree; what it finds there that is not taken yet is in `waiting`. One that *looks* at
-        checkpoints sees those of a file that was here before any journal.
+        work tree; what it finds there that is not taken yet is in `waiting`. Where the journal was
+        taken away it makes none: that is for whoever has something to record.
         """
         self._healed = True
         writes = writes or checkpoints or resumption is not None
         from standfast.app import faces
-        from standfast.journal.fallback import strays
 
         try:
-            marks = list(lost_calls.marks(self.environ, self.place.folder))
-            waiting = strays.look(self.journal, self.config.temporaries, marks=marks)
-            self._tell_absence()
-            begins = (writes or looks) and not self.journal.exists and self.has_checkpoints()
-            if begins:
-                self.may_write()
-                self.journal.make()
-            if not (waiting or self.journal.exists):
+            if not self._take_strays(writes=writes):
                 return
-            self.may_write()
-            if waiting:
-                strays.merge(self.journal, self.config.temporaries, marks=marks)
             for outcome in faces.keep_all(
                 self.journal,
                 self.place,
@@ -166,6 +154,26 @@ class Context:
             self.trouble.append(error)
         except OSError as error:
             self.trouble.append(disk.disk_error(error, error.filename or self.place.folder))
+
+    def _take_strays(self, *, writes: bool) -> bool:
+        """What was kept elsewhere comes home; False where there is no journal, and none is made."""
+        from standfast.journal.fallback import strays
+
+        is_there = self.journal.exists  # first: who may not look is told so, once
+        marks = list(lost_calls.marks(self.environ, self.place.folder))
+        waiting = strays.look(self.journal, self.config.temporaries, marks=marks)
+        self._tell_absence()
+        if not (is_there or writes) and os.path.lexists(f"{self.place.folder}{ID}"):
+            return False
+        begins = writes and not is_there and self.has_checkpoints()
+        if not (is_there or begins or waiting):
+            return False
+        self.may_write()
+        if begins:
+            self.journal.make()
+        if waiting:
+            strays.merge(self.journal, self.config.temporaries, marks=marks)
+        return True
 
     def _tell_absence(self) -> None:
         """A journal that was taken away is told of until somebody has seen to it."""
@@ -193,7 +201,11 @@ class Context:
                 warn(_LEADS_NOWHERE.format(printable(gone)))
             return
         home = xdg.state_home(self.environ)
-        if self.journal.exists:
+        try:
+            is_there = self.journal.exists
+        except StandfastError:
+            return  # whoever needed the journal was told
+        if is_there:
             words = known_places.remember(home, self.journal)
         elif os.path.lexists(f"{self.place.folder}{ID}"):
             return  # that is damage, and told as such

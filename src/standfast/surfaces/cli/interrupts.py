@@ -2,15 +2,20 @@
 
 SIGTERM and SIGHUP interrupt as Ctrl-C does, so that it is said how to go on. Whoever sends them
 does not press a key twice, and may send SIGKILL next: so a thread apart ends the process where the
-interrupt did not get through. What ends its own tree, a supervisor, goes on with that.
+interrupt did not get through. It hears of the signal from the system, since Python's own handlers
+wait for the main thread, which may not come back from C. What ends its own tree, a supervisor, goes
+on with that.
 """
 
 from __future__ import annotations
 
+import _thread  # `threading` is slow to load, and this is in the way of every command
 import os
 import signal
+import sys
 from contextlib import suppress
 
+from standfast import clock
 from standfast.errors.base import Terminated
 
 TYPE_CHECKING = False
@@ -28,9 +33,18 @@ _is_ending = False
 
 def heed() -> None:
     """Whatever asks us to end interrupts us; `nohup` means it."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _end)
+    asked = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN
+    ]
+    for number in asked:
+        signal.signal(number, _end)
+    with suppress(OSError, RuntimeError):  # no room for it: a command is not refused for that
+        heard, bell = os.pipe()
+        os.set_blocking(bell, False)
+        _thread.start_new_thread(_leave_in_time, (heard, bytes(asked)))
+        signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
@@ -38,25 +52,27 @@ def _end(_number: int, _frame: FrameType | None) -> None:
     if _is_ending:
         return  # it was heard: what is being put in order must not be broken off
     _is_ending = True
-    import threading
-
-    threading.Thread(target=_leave_in_time, daemon=True, name="standfast-leaving").start()
     raise Terminated
 
 
-def _leave_in_time() -> None:
-    from standfast import clock
-
+def _leave_in_time(heard: int, asked: bytes) -> None:
+    """Wait for a signal that asks us to end, leave the main thread its time, and leave."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # they are for the main thread
+    while (told := os.read(heard, 1)) not in asked:
+        pass
+    if not told:
+        return  # somebody closed it
     clock.pause(LEAVE_S)
-    leave()
-    with suppress(OSError):
+    try:
+        leave()
         os.write(2, _LEFT)
-    os._exit(STATUS)
+    finally:
+        os._exit(STATUS)
 
 
 def leave() -> int:
     """End the programs that other threads still run; gives the status of an interrupt."""
-    from standfast.processes import programs
-
-    programs.leave()
+    programs = sys.modules.get("standfast.processes.programs")
+    if programs is not None:  # else there are none; nothing is imported beside a stuck thread
+        programs.leave()
     return STATUS

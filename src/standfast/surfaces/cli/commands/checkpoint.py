@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from standfast import clock, disk, ids
+from standfast import clock, disk, ids, scratch_folder
 from standfast.app import faces
 from standfast.clients.hooks.checkout import Checkout
 from standfast.effects import ancestry
 from standfast.errors.base import NoCheckpoint, PersonOnly, StandfastError, WrongUsage
 from standfast.journal.id_file import home_of
+from standfast.journal.journal_file import ID
+from standfast.journal.store import Journal
 from standfast.protocols.checkpoints.records import checkpoint_records as recorded
 from standfast.protocols.checkpoints.rules import checkpoint as rules
 from standfast.protocols.checkpoints.rules import checkpoint_fields as fields
@@ -24,6 +27,7 @@ from standfast.text import printable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from standfast.protocols.checkpoints.records.checkpoint_records import Kept
     from standfast.protocols.checkpoints.rules.checkpoint import Record
@@ -56,9 +60,29 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Do it; then bring the file up to date, and say what stands in its way."""
     if arguments.id is not None and arguments.action != "show":
         raise WrongUsage("only `show` takes the number of a write")
-    status = _ACTIONS[arguments.action](context, arguments)
+    with _seen(context) if arguments.action in _READ else nullcontext():
+        status = _ACTIONS[arguments.action](context, arguments)
     troubles.tell(context)
     return status
+
+
+@contextmanager
+def _seen(context: Context) -> Iterator[None]:
+    """Who only reads sees a file that was here before any journal, in one that goes at once."""
+    context.heal()
+    journal = context.journal
+    is_first = not journal.exists and not os.path.lexists(f"{journal.folder}{ID}")
+    if not (is_first and context.has_checkpoints()):
+        yield
+        return
+    with scratch_folder.folder() as above:
+        context.journal = Journal(os.path.join(above, "journal"))
+        try:
+            context.take_checkpoints()
+            yield
+        finally:
+            context.journal.close()
+            context.journal = journal
 
 
 def _write(context: Context, arguments: argparse.Namespace) -> int:
@@ -128,7 +152,6 @@ def _complete(context: Context, given: Record, key: rules.Key, root: str) -> Rec
 
 def _list(context: Context, arguments: argparse.Namespace) -> int:
     """Every current record that fits, oldest write first."""
-    context.heal(looks=True)
     found = _matching(context, arguments)
     if context.json:
         path = _face_path(context)
@@ -150,7 +173,6 @@ def _matching(context: Context, arguments: argparse.Namespace) -> list[Kept]:
 
 def _latest(context: Context, arguments: argparse.Namespace) -> int:
     """The record that was written last."""
-    context.heal(looks=True)
     kept = _newest(context, arguments)
     print(json_line(kept.record) if context.json else shown.rows(context.screen, [kept]))
     return 0
@@ -165,7 +187,6 @@ def _newest(context: Context, arguments: argparse.Namespace) -> Kept:
 
 def _show(context: Context, arguments: argparse.Namespace) -> int:
     """One record, what came before it, the end of its log, and what to do next."""
-    context.heal(looks=True)
     kept = _by_id(context, arguments.id) if arguments.id else _newest(context, arguments)
     before = [
         each for each in recorded.history(context.journal, kept.key.run_id) if each.key == kept.key
@@ -246,3 +267,4 @@ def _keep(context: Context, _arguments: argparse.Namespace) -> int:
 
 
 _ACTIONS = {"keep": _keep, "write": _write, "list": _list, "show": _show, "latest": _latest}
+_READ = ("list", "show", "latest")

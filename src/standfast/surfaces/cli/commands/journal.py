@@ -94,10 +94,13 @@ def _tell_unchanged(context: Context, done: Repaired, lost: tuple[str, ...]) -> 
         print(json_line({**done.as_dict(), "adopted": [], **gone}))
         return
     if left is None:
-        print(f"{done.events:,} events, nothing to repair.")
+        nothing = "nothing else" if done.aside else "nothing"
+        print(f"{done.events:,} events, {nothing} to repair.")
+        _tell_aside(context, done)
         return
     print(f"The journal {', '.join(lost)} is gone, with everything that it alone knew:")
     print("no copy of it was found. What is recorded since is whole, and counts from here on.")
+    _tell_aside(context, done)
     _list(context, left)
 
 
@@ -141,8 +144,18 @@ def _tell(context: Context, done: Repaired, adopted: list[str]) -> None:
     rows += [("forked", words) for words in done.forked[:_SHOWN]]
     if adopted:
         rows.append(("adopted", f"{', '.join(adopted[:_SHOWN])} from files and strays"))
-    rows.append(("before", context.short(str(done.quarantine))))
+    rows += [*_aside(context, done), ("before", context.short(str(done.quarantine)))]
     print(context.screen.table(rows, ("strong",)))
+
+
+def _tell_aside(context: Context, done: Repaired) -> None:
+    """What stood in the way is kept, and where."""
+    if rows := _aside(context, done):
+        print(context.screen.table(rows, ("strong",)))
+
+
+def _aside(context: Context, done: Repaired) -> list[tuple[str, str]]:
+    return [("set aside", printable(context.short(path))) for path in done.aside]
 
 
 def _lost(count: int, *, is_unsure: bool) -> str:
