@@ -40,7 +40,7 @@ def test_umask_is_honoured(repo: Path, file: str, umask: str, plain: int, progra
     ).stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.req("SEC-07")
+@pytest.mark.req("SEC-06")
 def test_files_that_were_replaced_are_private_beside_the_journal_whatever_the_umask(
     repo: Path,
 ) -> None:
