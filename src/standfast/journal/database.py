@@ -205,7 +205,9 @@ def _refused(error: apsw.Error, path: str) -> StandfastError:
         return Exhausted("the system gave no more memory", file=path)
     if isinstance(error, apsw.CantOpenError):
         return _cannot_open(path)
-    return DiskFailed(f"the journal's disk refused: {error or type(error).__name__}", file=path)
+    return DiskFailed(
+        f"the journal's disk refused: {str(error) or type(error).__name__}", file=path
+    )
 
 
 def _is_gone(error: apsw.Error) -> bool:
