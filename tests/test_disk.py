@@ -382,7 +382,27 @@ def test_copy_has_zeros_where_a_sector_cannot_be_read(tmp_path: Path, monkeypatc
 
 @pytest.mark.parametrize(
     ("number", "says"),
-    [(errno.EMFILE, "ulimit"), (errno.EACCES, "who may write"), (errno.ENOSPC, "free space")],
+    [
+        (errno.EMFILE, "ulimit -n"),
+        (errno.EACCES, "who may read and write"),
+        (errno.ENOSPC, "free space"),
+        (errno.EFBIG, "ulimit -f"),
+        (errno.ENOMEM, "ulimit -a"),
+    ],
 )
 def test_what_the_system_refuses_has_the_remedy_that_helps(number: int, says: str) -> None:
     assert says in disk.disk_error(OSError(number, "no"), "/file").remedy
+
+
+def test_what_failed_is_called_a_write_only_where_it_was_one() -> None:
+    error = OSError(errno.EIO, "no")
+    assert disk.disk_error(error, "/file").problem == "the system refused: no"
+    assert disk.disk_error(error, "/file", "read").problem == "cannot read: no"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there is a file that opens and cannot be"
+                    " read")  # fmt: skip
+def test_read_that_fails_names_its_file() -> None:
+    with pytest.raises(OSError) as failed:  # noqa: PT011  # whichever it is
+        disk.read_regular("/proc/self/mem")
+    assert failed.value.filename == "/proc/self/mem"

@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 
-from standfast.errors.base import DiskFailed, TooLarge, UnsafePath, Unsupported
+from standfast.errors.base import DiskFailed, Exhausted, TooLarge, UnsafePath, Unsupported
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
@@ -24,8 +24,15 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _DRAFT = ".draft"
 _FULL_FSYNC = 51  # macOS F_FULLFSYNC: plain fsync there leaves the data in the drive's cache
 _OPEN_LESS = "Too many files are open at once: allow more (`ulimit -n` says how many may be)."
-_RIGHTS = "Look at who may write there, then run the command again."
-_REMEDIES = {errno.EMFILE: _OPEN_LESS, errno.ENFILE: _OPEN_LESS, errno.EACCES: _RIGHTS}
+_RIGHTS = "Look at who may read and write there, then run the command again."
+_REMEDIES = {
+    errno.EMFILE: _OPEN_LESS,
+    errno.ENFILE: _OPEN_LESS,
+    errno.EACCES: _RIGHTS,
+    errno.ENOMEM: Exhausted.remedy,
+    errno.EAGAIN: Exhausted.remedy,
+    errno.EFBIG: "Allow larger files (`ulimit -f` says how large), then run the command again.",
+}
 _NOT_SYNCABLE = {errno.EINVAL, errno.ENOTSUP}  # a folder on a filesystem that has no such thing
 
 
@@ -252,7 +259,7 @@ def replace(path: str, data: bytes, *, mode: int = FILE_MODE) -> None:
             os.close(made)
     except OSError as error:
         forget(draft)
-        raise disk_error(error, path) from error
+        raise disk_error(error, path, "write") from error
     except BaseException:
         forget(draft)
         raise
@@ -288,13 +295,13 @@ def swap(first_folder: int, first: str, second_folder: int, second: str) -> bool
     return renames.exchange(first_folder, first, second_folder, second)
 
 
-def disk_error(error: OSError, path: str, act: str = "write") -> DiskFailed | UnsafePath:
-    """Say an operating-system error in the user's terms; *act* is what could not be done."""
+def disk_error(error: OSError, path: str, act: str = "") -> DiskFailed | UnsafePath:
+    """Say an operating-system error in the user's terms; *act* is what failed, where known."""
     reason = error.strerror or str(error)
     if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO}:
         return UnsafePath(f"not a regular file: {reason}", file=path)
-    remedy = _REMEDIES.get(error.errno or 0)
-    return DiskFailed(f"cannot {act}: {reason}", file=path, remedy=remedy)
+    words = f"cannot {act}" if act else "the system refused"
+    return DiskFailed(f"{words}: {reason}", file=path, remedy=_REMEDIES.get(error.errno or 0))
 
 
 # Opening what others wrote.
@@ -387,7 +394,8 @@ def is_passing(error: OSError) -> bool:
 def unsafe(error: OSError, path: str) -> DiskFailed | UnsafePath:
     """What an error of opening says of the path."""
     if is_passing(error):
-        return DiskFailed(f"cannot read it now: {error.strerror}", file=path)
+        remedy = _REMEDIES.get(error.errno or 0)
+        return DiskFailed(f"cannot read it now: {error.strerror}", file=path, remedy=remedy)
     if error.errno == errno.ELOOP:
         return UnsafePath("it is a link", file=path)
     if error.errno == errno.ENOTDIR:
@@ -402,7 +410,11 @@ def read_fd(fd: int, *, limit: int, name: str) -> bytes:
     parts: list[bytes] = []
     left = limit + 1
     while left > 0:
-        part = os.read(fd, min(left, 1 << 20))
+        try:
+            part = os.read(fd, min(left, 1 << 20))
+        except OSError as error:
+            error.filename = name  # the system only knows its number
+            raise
         if not part:
             return b"".join(parts)
         parts.append(part)

@@ -40,6 +40,25 @@ def test_umask_is_honoured(repo: Path, file: str, umask: str, plain: int, progra
     ).stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.req("SEC-06")
+def test_files_that_were_replaced_are_private_beside_the_journal_whatever_the_umask(
+    repo: Path,
+) -> None:
+    for tier in ("0.1", "0.2", "0.3"):
+        run(repo, "000", "resumption", "trigger", "T7", "--phase", "1", "--fill", tier)
+    file = repo / "ORCHESTRATION.yaml"
+    other = repo.parent / "other"
+    other.hardlink_to(file)  # this one is no copy of ours
+    run(repo, "000", "resumption", "trigger", "T7", "--fill", "0.4")
+
+    state = [path for path in (repo / ".git" / "standfast").rglob("*") if path.is_file()]
+    drafts = [path for path in state if path.parent.name == "drafts"]
+    is_open = [path.name for path in state if path.stat().st_mode & 0o077]
+    assert len(drafts) > 1
+    assert is_open == [path.name for path in drafts if path.samefile(other)]
+    assert file.stat().st_mode & 0o777 == 0o666
+
+
 def test_file_that_is_there_keeps_its_rights(repo: Path, cli: Cli) -> None:
     file = repo / "ORCHESTRATION.yaml"
     file.write_text("a: 1\n", encoding="utf-8")

@@ -671,7 +671,7 @@ ASK_THE_JOURNAL = (
 )
 
 
-@pytest.mark.req("SEC-07")
+@pytest.mark.req("REL-11")
 @pytest.mark.parametrize("name", ["", "journal.db", "journal.db-wal"])
 def test_journal_that_may_not_be_read_is_told_as_such_and_never_as_an_empty_one(
     repo: Path, name: str

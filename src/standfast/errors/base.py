@@ -402,6 +402,23 @@ class ThrowawayEnvironment(StandfastError):
     remedy = "Install it to stay, with `pipx install standfast` or `uv tool install standfast`."
 
 
+class Exhausted(StandfastError):
+    """The system had no memory, thread or process left for this command. It is no bug."""
+
+    code = "SF002"
+    exit_status = 71
+    remedy = "End other programs, or allow more (`ulimit -a` lists it), then run the command again."
+
+    @classmethod
+    def of(cls, error: Exception) -> Exhausted | None:
+        """What an exception of Python's says of that; None where it says something else."""
+        if isinstance(error, MemoryError):
+            return cls("the system gave no more memory")
+        if isinstance(error, RuntimeError) and "start new thread" in str(error):
+            return cls("the system gave no more threads")
+        return None
+
+
 class InternalError(StandfastError):
     """A bug in Standfast. What was recorded before stays recorded."""
 

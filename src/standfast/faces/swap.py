@@ -8,6 +8,7 @@ the swap, so an edit made at the last instant is found; check-then-rename would 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from standfast import disk
@@ -40,6 +41,8 @@ def put_in_place(
             placed = _place_new(drafts, name, target, final)
         else:
             placed = _trade(drafts, name, target, final, exchange=exchange)
+        if drafts != target:
+            _make_private(drafts, name)
         disk.sync_fd(target)
         disk.sync_fd(drafts)
         if placed is None:  # a file appeared while ours was on its way; theirs is watched
@@ -94,6 +97,20 @@ def _trade_in_two_steps(drafts: int, name: str, target: int, final: str) -> bool
         placed = None
     os.rename(aside, name, src_dir_fd=drafts, dst_dir_fd=drafts)
     return placed
+
+
+def _make_private(drafts: int, name: str) -> None:
+    """What was displaced has the rights of a work tree; whoever has it open writes on all the same.
+
+    One with another name somewhere is no copy of ours alone: it keeps them.
+    """
+    with suppress(OSError):
+        fd = disk.open_regular(name, folder=drafts)
+        try:
+            if os.fstat(fd).st_nlink == 1:
+                os.fchmod(fd, disk.FILE_MODE)
+        finally:
+            os.close(fd)
 
 
 def _text(rendered: bytes) -> str:

@@ -16,6 +16,7 @@ import apsw
 from standfast import disk
 from standfast.errors.base import (
     DiskFailed,
+    Exhausted,
     JournalBusy,
     JournalDamaged,
     JournalUnreadable,
@@ -195,9 +196,18 @@ def translate(error: apsw.Error, path: str) -> StandfastError:
         return JournalBusy(f"another program has the journal open for itself: {reason}", file=path)
     if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError | apsw.AuthError):
         return JournalUnwritable("the journal cannot be written here", file=path)
+    return _refused(error, path)
+
+
+def _refused(error: apsw.Error, path: str) -> StandfastError:
+    """What the system would not do."""
+    if isinstance(error, apsw.NoMemError):
+        return Exhausted("the system gave no more memory", file=path)
     if isinstance(error, apsw.CantOpenError):
         return _cannot_open(path)
-    return DiskFailed(f"the journal's disk refused: {reason}", file=path)
+    return DiskFailed(
+        f"the journal's disk refused: {str(error) or type(error).__name__}", file=path
+    )
 
 
 def _is_gone(error: apsw.Error) -> bool:
@@ -210,6 +220,10 @@ def _is_bad_checksum(error: apsw.Error) -> bool:
 
 
 def _cannot_open(path: str) -> StandfastError:
+    try:  # SQLite does not say that there are too many open files
+        os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError as error:
+        return disk.disk_error(error, path, "read")
     if not is_there(path):
         return NotAJournal("the journal's file is not there any more", file=path)
     for name in (path, *(f"{path}{end}" for end in BESIDE)):

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import clock, disk
-from standfast.errors.base import DiskFailed, StandfastError
+from standfast.errors.base import DiskFailed, Exhausted, StandfastError
 from standfast.errors.lanes import InTheWay, LaneEnded, LaneFailed, LaneParked
 from standfast.plans.lane_spec import NONE, PR
 from standfast.runs.lanes import lane_loop as lanes
@@ -157,6 +157,8 @@ class Going:
         except (StandfastError, OSError) as error:
             return self._as_known(journal, name, self._after(_told(error)))
         except Exception as error:  # noqa: BLE001  # one lane's bug must not take the others along
+            if (told := Exhausted.of(error)) is not None:
+                return self._as_known(journal, name, self._after(told))
             return Lane(State.NEEDS, why=f"a bug in Standfast: {type(error).__name__}: {error}")
 
     def _as_known(self, journal: Journal, name: Name, found: Lane) -> Lane:

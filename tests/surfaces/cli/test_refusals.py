@@ -3,6 +3,9 @@
 import errno
 import json
 import os
+import subprocess
+import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from zlib import crc32
@@ -11,7 +14,7 @@ import apsw
 import pytest
 
 from standfast import disk
-from standfast.errors.base import JournalUnwritable, UnsafePath
+from standfast.errors.base import Exhausted, JournalUnwritable, UnsafePath
 from standfast.journal import mirror, questions
 from standfast.journal.author import Author
 from standfast.journal.fallback import inbox, spool, strays
@@ -314,3 +317,41 @@ def test_event_that_was_moved_to_another_stream_is_named(journal: Journal) -> No
     problems = verify(journal).problems
 
     assert problems == ["event 2 is not what was recorded: its hash does not match"]
+
+
+# What the system has no room for is no bug.
+
+
+SCARCE = """
+import resource, sys
+from standfast.surfaces.cli.entry import main
+main(["plan", "check", sys.argv[1]])
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + 500_000
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+sys.exit(main(["plan", "check", sys.argv[2]]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there memory is limited like this")
+def test_lack_of_memory_is_told_as_such_and_as_no_bug(repo: Path, tmp_path: Path) -> None:
+    small, large = tmp_path / "small.yaml", tmp_path / "large.yaml"
+    small.write_text("lanes: {a: Do it.}\n", encoding="utf-8")
+    large.write_bytes(b"# " + b"x" * 1_900_000 + b"\nlanes: {a: Do it.}\n")
+    argv = [sys.executable, "-c", SCARCE, str(small), str(large)]
+    said = subprocess.run(argv, cwd=repo, capture_output=True, encoding="utf-8", check=False)
+    assert said.returncode == Exhausted.exit_status, said
+    assert "the system gave no more" in said.stderr
+    assert "bug" not in said.stderr
+
+
+def test_lack_of_threads_is_told_as_such() -> None:
+    before = threading.stack_size(1 << 46)  # more than there can be
+    try:
+        with pytest.raises(RuntimeError) as refused:
+            threading.Thread(target=print).start()
+    finally:
+        threading.stack_size(before)
+    told = Exhausted.of(refused.value)
+    assert told is not None
+    assert "threads" in told.problem

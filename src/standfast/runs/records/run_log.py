@@ -80,7 +80,7 @@ def append(path: str, entry: Mapping[str, object], key: bytes = b"") -> None:
     try:
         _append(path, line)
     except OSError as error:
-        raise disk.disk_error(error, path) from error
+        raise disk.disk_error(error, path, "write") from error
 
 
 def _append(path: str, line: bytes) -> None:

@@ -12,7 +12,7 @@ import sys
 from contextlib import suppress
 
 from standfast import disk, wait_notice
-from standfast.errors.base import InternalError, StandfastError
+from standfast.errors.base import Exhausted, InternalError, StandfastError
 from standfast.surfaces.cli import interrupts
 
 
@@ -37,7 +37,7 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as error:
         return _say(disk.disk_error(error, str(error.filename or "the output")), arguments)
     except Exception as error:  # noqa: BLE001  # the one place: a bug is told, not thrown at people
-        return _say(_bug(error), arguments)
+        return _say(Exhausted.of(error) or _bug(error), arguments)
     return status
 
 

@@ -138,8 +138,8 @@ def _writer(context: Context) -> Iterator[Finding]:
 def _private(context: Context) -> Iterator[Finding]:
     """Prompts and results are in there: nobody else may read them.
 
-    Drafts have the mode of the file in the work tree that they replace, or replaced: their own
-    folder keeps others away from them.
+    Drafts have the mode of the file in the work tree that they will replace, and a displaced file
+    that has another name keeps its own: their own folder keeps others away from them.
     """
     from standfast.faces.drafts import DRAFTS
 

@@ -235,7 +235,7 @@ def _export(context: Context, output: str | None) -> int:
         disk.create(output, b"".join(lines))
         disk.sync_folder(os.path.dirname(output))
     except OSError as error:
-        raise disk.disk_error(error, output) from error
+        raise disk.disk_error(error, output, "write") from error
     count = (last or 0) - first + 1
     facts = {"file": output, "events": count, "dropped_through": first - 1}
     print(json_line(facts) if context.json else f"{count:,} events in {printable(output)}")
