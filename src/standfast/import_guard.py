@@ -16,12 +16,20 @@ def keep_to_ours() -> None:
     if "PYTHONPYCACHEPREFIX" in os.environ and not sys.flags.ignore_environment:
         sys.pycache_prefix = None
     named = os.environ.get("PYTHONPATH")
-    foreign = set() if named is None else set(map(os.path.abspath, named.split(os.pathsep)))
+    foreign = set() if named is None else set(map(_whole, named.split(os.pathsep)))
     if not sys.flags.safe_path and "-m" in sys.orig_argv:
-        foreign.add(os.getcwd() if sys.path[:1] == [""] else os.path.abspath(sys.path[0]))
+        foreign.add(_whole("" if sys.path[:1] == [""] else sys.path[0]))
     if "site" in sys.modules:  # where packages are installed is ours, whoever names it once more
         foreign -= set(sys.modules["site"].getsitepackages())
     if not os.path.isabs(os.environ.get("PYTHONUSERBASE") or "/") and "site" in sys.modules:
-        foreign.add(os.path.abspath(sys.modules["site"].getusersitepackages()))
+        foreign.add(_whole(sys.modules["site"].getusersitepackages()))
     if foreign:
-        sys.path[:] = [each for each in sys.path if os.path.abspath(each) not in foreign]
+        sys.path[:] = [each for each in sys.path if _whole(each) not in foreign]
+
+
+def _whole(path: str) -> str:
+    """Where a path leads; in a folder that is gone a relative one leads nowhere."""
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:
+        return path

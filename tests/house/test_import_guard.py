@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from standfast import __file__ as package
+from standfast.errors.base import NotARepository
 
 SCRIPT = Path(package).parent.parent / "bin" / "standfast"
 PLANTED = ("json", "re", "apsw", "yaml", "subprocess", "contextlib", "typing", "hashlib", "ctypes")
@@ -139,3 +140,26 @@ def test_what_is_installed_stays_where_pythonpath_names_it_too(repo: Path, path:
     done = call(repo, path, sys.executable, str(SCRIPT), "note", "words")
 
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("how", [(str(SCRIPT),), ("-P", "-m", "standfast")], ids=["file", "module"])
+@pytest.mark.parametrize("path", [None, "/nowhere"])
+@pytest.mark.parametrize(
+    ("command", "status"), [("--help", 0), ("--version", 0), ("status", NotARepository.exit_status)]
+)
+def test_command_answers_without_a_traceback_when_its_folder_is_gone(
+    tmp_path: Path, how: tuple[str, ...], path: str | None, command: str, status: int
+) -> None:
+    """A worktree of a lane that was merged, say."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    env = {name: each for name, each in os.environ.items() if name != "PYTHONPATH"}
+    env |= {} if path is None else {"PYTHONPATH": path}
+    line = 'rmdir "$PWD" && exec "$@"'
+
+    done = subprocess.run(
+        ["sh", "-c", line, "sh", sys.executable, *how, command],
+        cwd=gone, env=env, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr

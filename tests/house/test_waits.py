@@ -15,11 +15,13 @@ from effect_desk import Desk, kill_all, until
 from run_worlds import Night, night
 from standfast import clock, wait_notice
 from standfast.errors.base import SpecialFile
+from standfast.git import special_files
 from standfast.git.command import Git
 from standfast.journal import locks
 from standfast.processes import occupants, programs
 
 SOON_S = 5.0
+NAMING = ("core.attributesFile", "core.excludesFile")
 
 
 @pytest.fixture
@@ -97,6 +99,61 @@ def test_pipe_that_git_comes_upon_is_found_out_and_named(tmp_path: Path, name: s
         git.read(*(("for-each-ref",) if "refs" in name else ("status", "--porcelain")))
     assert refused.value.file is not None
     assert os.path.samefile(refused.value.file, repo / name)
+
+
+@pytest.mark.req("REL-12")
+@pytest.mark.parametrize("key", [*NAMING, "attributes", "ignore"])
+def test_pipe_that_settings_or_the_user_name_is_refused_before_git_meets_it(
+    tmp_path: Path, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = _repository(tmp_path)
+    pipe = tmp_path / "xdg" / "git" / key
+    pipe.parent.mkdir(parents=True)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    if "." in key:
+        subprocess.run(["git", "config", key, str(pipe)], cwd=repo, check=True)
+    os.mkfifo(pipe)
+    program = tmp_path / "git"
+    program.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/called\nexec git "$@"\n', "utf-8")
+    program.chmod(0o755)
+
+    with pytest.raises(SpecialFile) as refused:
+        Git(directory=repo, program=str(program)).read("status", "--porcelain")
+
+    assert refused.value.file == str(pipe)
+    called = tmp_path / "called"
+    assert not called.exists() or "status" not in called.read_text("utf-8")
+
+
+@pytest.mark.parametrize("key", NAMING)
+def test_null_device_that_a_setting_names_is_nothing_to_wait_for(tmp_path: Path, key: str) -> None:
+    repo = _repository(tmp_path)
+    subprocess.run(["git", "config", key, "/dev/null"], cwd=repo, check=True)
+
+    assert Git(directory=repo).read("status", "--porcelain") == b""
+
+
+@pytest.mark.req("REL-12")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what a process opens")
+def test_pipe_that_a_child_of_git_waits_for_is_named(tmp_path: Path) -> None:
+    """As `worktree add` lets a `reset` fill the tree."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    parent = subprocess.Popen(["sh", "-c", f"sh -c ': < {pipe}; :'; :"])
+
+    def told() -> str | None:
+        try:
+            special_files.refuse_anywhere(tmp_path, parent.pid)
+        except SpecialFile as error:
+            return error.file
+        return None
+
+    until(told)
+    named = told()
+    os.close(os.open(pipe, os.O_WRONLY))
+    parent.wait()
+
+    assert named == str(pipe)
 
 
 def _repository(folder: Path) -> Path:

@@ -336,3 +336,15 @@ def test_folder_that_somebody_made_meanwhile_is_not_taken_for_the_lanes(world: N
 
     assert done.returncode == 115, done.stdout + done.stderr
     assert os.listdir(there) == []
+
+
+@pytest.mark.parametrize("base", ["main~0", "main^{commit}", "main@{0}"])
+def test_run_into_what_is_no_branch_begins_nothing(world: Night, base: str) -> None:
+    """It leads to a commit, so that agents would be paid for what can never land."""
+    plan = world.plan("test: exit 0\nlanes: {a: Do a.}\n")
+
+    done = world.call("run", plan, "--base", base)
+
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "can be no branch" in done.stderr
+    assert world.paid() == {}

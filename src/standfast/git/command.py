@@ -348,6 +348,7 @@ class Git:
 
     def _settings(self) -> dict[str, str]:
         listed = list(self._listed(_LIST))
+        special_files.refuse_named(self.directory, (each[1:] for each in listed))
         keys = {key for _, key, _ in listed}
         keys |= {key for _, key, _ in self._listed_if(listed)}
         if "core.worktree" in keys:

@@ -1,8 +1,9 @@
 """Pipes, sockets and devices where git reads a file: it would wait for them for ever.
 
-What has a fixed name is looked at before every call. The rest (one of these names deep in a tree, a
-ref, a file that the configuration names) is found when a call takes long: by asking the system
-which file git waits for, or by looking everywhere.
+What has a fixed name is looked at before every call, and what the usual settings name before those
+that read settings. The rest (one of these names deep in a tree, a ref, an included file) is found
+when a call takes long: by asking the system which file git, or a git that it began, waits for, or
+by looking everywhere.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from standfast import disk
+from standfast import disk, xdg
 from standfast.errors.base import SpecialFile, TooLarge, UnsafePath
+from standfast.processes.programs import descendants
 from standfast.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 IN_TREE = (".gitignore", ".gitattributes", ".gitmodules", ".mailmap")
@@ -38,6 +40,7 @@ IN_GIT = (
     "packed-refs",
     "shallow",
 )
+_NAMING = ("core.attributesfile", "core.excludesfile")
 _POINTER_LIMIT = 8 * 1024
 _OPEN = {2: 0}  # open, where there is one (x86); all others name the file second, as openat does
 _LONGEST = 4096
@@ -51,11 +54,39 @@ def refuse(directory: Path) -> None:
     for home in homes(here):
         for name in IN_GIT:
             _refuse(os.path.join(home, name))
+    for name in _of_user():
+        _refuse_named(name)
+
+
+def _of_user() -> Iterator[str]:
+    """What git reads of the user's own in every repository."""
+    named = os.environ.get("GIT_CONFIG_GLOBAL")
+    configs = (os.path.expanduser("~/.gitconfig"), of_user("config")) if named is None else (named,)
+    yield from (*configs, of_user("attributes"), of_user("ignore"))
+
+
+def of_user(name: str) -> str:
+    """A file of the user's own, in the folder that git has for them."""
+    return os.path.join(xdg.base(os.environ, "XDG_CONFIG_HOME", ".config"), "git", name)
+
+
+def refuse_named(directory: Path, settings: Iterable[tuple[str, str]]) -> None:
+    """Refuse what settings name, given as key and value, where git would read a file."""
+    for key, value in settings:
+        if key in _NAMING:
+            _refuse_named(os.path.join(directory, os.path.expanduser(value)))
+
+
+def _refuse_named(path: str) -> None:
+    """People name the null device where nothing is to be read: nobody waits for it."""
+    if os.path.realpath(path) != os.devnull:
+        _refuse(path)
 
 
 def refuse_anywhere(directory: Path, pid: int) -> None:
-    """Refuse what the git with this number waits for, wherever it is."""
-    for found in (_opening(pid), *_deep(os.fspath(directory))):
+    """Refuse what the git with this number, or one that it began, waits for, wherever it is."""
+    opening = map(_opening, (pid, *descendants(pid)))
+    for found in (*opening, *_deep(os.fspath(directory))):
         if found is not None:
             raise _special(found)
 

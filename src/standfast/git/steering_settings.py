@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from standfast import disk, xdg
+from standfast import disk
 from standfast.errors.base import StandfastError
-from standfast.git import armour, excludes, shared_config, worktree_state
+from standfast.git import armour, excludes, shared_config, special_files, worktree_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,19 +82,15 @@ def _files(git: Git, rows: Iterable[tuple[str, str, str]], own: str) -> dict[str
     common = git.common_directory()
     found = {name: _text(common / name) for name in _FILES}
     found[EXCLUDE] = excludes.without_ours(found[EXCLUDE])
-    for key, usual in ((_ATTRIBUTES, "git/attributes"), (EXCLUDES, "git/ignore")):
+    for key, usual in ((_ATTRIBUTES, "attributes"), (EXCLUDES, "ignore")):
         named = [value for _, each, value in rows if each == key]
-        path = named[-1] if named else _of_user(usual)
-        name = f"the file of {key}" if named else usual
+        path = named[-1] if named else special_files.of_user(usual)
+        name = f"the file of {key}" if named else f"git/{usual}"
         found[name] = _text(git.directory / os.path.expanduser(path))
     folder = worktree_state.own_folder(common, os.path.realpath(own))
     if folder is not None:
         found["config.worktree"] = _text(folder / "config.worktree")
     return found
-
-
-def _of_user(name: str) -> str:
-    return os.path.join(xdg.base(os.environ, "XDG_CONFIG_HOME", ".config"), name)
 
 
 def _refs(git: Git, base: str) -> dict[str, bytes]:

@@ -180,7 +180,8 @@ def check(spec: Spec) -> Spec:
         raise WrongUsage(f"a lane has 0 to {MOST_RETRIES} retries, not {spec.retries}")
     if spec.branch == spec.base:
         raise WrongUsage("the lane's branch cannot be the base branch itself")
-    _refuse_branch(spec.branch)
+    refuse_branch(spec.branch)
+    refuse_branch(spec.base)
     if spec.lane == ids.NO_LANE:
         raise WrongUsage("`-` stands for a whole phase: a lane that is run has a name")
     return spec
@@ -224,8 +225,11 @@ def _refuse_needs(spec: Spec) -> None:
                 raise WrongUsage(f"an output is critical or optional, not `{one_line(tier, 60)}`")
 
 
-def _refuse_branch(name: str) -> None:
-    """What git takes for no branch is refused before anything is written down."""
+def refuse_branch(name: str) -> None:
+    """What git takes for no branch is refused before anything is written down.
+
+    `main~0` leads to a commit as well as `main` does, and nothing can ever land on it.
+    """
     parts = name.split("/")
     bad = (
         name in ("HEAD", "@")
@@ -236,7 +240,8 @@ def _refuse_branch(name: str) -> None:
         or any(not part or part.startswith(".") or part.endswith((".lock", ".")) for part in parts)
     )
     if bad:
-        raise WrongUsage(f"`{one_line(name, 60)}` can be no branch")
+        raise WrongUsage(f"`{one_line(name, 60)}` can be no branch",
+                         remedy="Name one as `git branch` shows it.")  # fmt: skip
 
 
 def differences(one: Spec, other: Spec) -> list[str]:

@@ -163,14 +163,15 @@ def read_above(pid: int) -> int | None:
         return None
 
 
-def descendants() -> list[int]:
-    """The processes that this one began, and those that they began, as far as they can be seen."""
+def descendants(of: int | None = None) -> list[int]:
+    """The processes that this one, or *of*, began, and those that they began, as far as seen."""
     parents = dict(_with_parents())
-    found, more = {os.getpid()}, {os.getpid()}
+    top = os.getpid() if of is None else of
+    found, more = {top}, {top}
     while more:
         more = {pid for pid, parent in parents.items() if parent in more} - found
         found |= more
-    return sorted(found - {os.getpid()})
+    return sorted(found - {top})
 
 
 def _with_parents() -> Iterator[tuple[int, int]]:

@@ -150,7 +150,9 @@ def test_key_that_stands_twice_hides_no_other_mistake() -> None:
         ("phases: {P1: {gates: {Q: {role: r, pass: 2}}, lanes: {b: x}}}",
          "1: `pass` is not a number from 0 to 1"),
         ("retries: 1.5\nlanes: {a: x}", "1: `retries` is not a whole number"),
-        ("base: -x\nlanes: {a: x}", "1: `-x` can be no branch"),
+        *((f"base: {each!r}\nlanes: {{a: x}}", f"1: `{each}` can be no branch")
+          for each in ("-x", "main~0", "main^{commit}", "main@{0}", "a..b", "a b", "HEAD", "@",
+                       "main:file", "x.lock", "a//b", "a/")),
         ("lanes: {a: {task: x, after: [b, b]}, b: x}", "1: `b` stands twice in `after`"),
         ("lanes: {a: x, A: y}",
          "1: the lane `A` is there twice, as `a` but for its case; first in line 1"),

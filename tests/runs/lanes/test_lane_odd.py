@@ -200,6 +200,15 @@ def test_name_that_is_no_branch_is_refused_and_another_may_follow(lane: Lane) ->
     assert lane.run(WRITES, "--branch", "fine").returncode == 0
 
 
+@pytest.mark.parametrize("base", ["main~0", "main^{commit}", "main@{0}"])
+def test_base_that_leads_to_a_commit_and_is_no_branch_is_refused(lane: Lane, base: str) -> None:
+    done = lane.run(WRITES, f"--base={base}")
+
+    assert done.returncode == 2
+    assert "can be no branch" in done.stderr
+    assert not lane.tree.exists()
+
+
 def test_branch_that_git_cannot_have_beside_another_is_refused(lane: Lane) -> None:
     for taken in ("lane", "lane/P1", f"{BRANCH}/below"):
         lane.git("branch", taken)

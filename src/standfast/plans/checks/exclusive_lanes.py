@@ -28,8 +28,9 @@ def set_apart(phase: Phase, alone: Collection[str]) -> Phase:
     before: dict[str, int] = {}
     for at, name in enumerate(order):
         known = 0
+        said = set(graph[name])
         for other in (*graph[name], *reversed(order[:at])):
-            is_said = other in graph[name]
+            is_said = other in said
             if is_said or ((name in alone or other in alone) and not known & bit[other]):
                 graph[name] += [] if is_said else [other]
                 known |= before[other] | bit[other]
@@ -39,7 +40,7 @@ def set_apart(phase: Phase, alone: Collection[str]) -> Phase:
 
 def told(before: Phase, after: Phase, alone: Mapping[str, int]) -> Iterator[Finding]:
     """Who waits for whom only because a lane is not safe beside others, with the line of that."""
-    said = {lane.name: lane.after for lane in before.lanes}
+    said = {lane.name: set(lane.after) for lane in before.lanes}
     added = [(lane.name, [each for each in lane.after if each not in said[lane.name]])
              for lane in after.lanes]  # fmt: skip
     for name, line in alone.items():
@@ -52,6 +53,6 @@ def told(before: Phase, after: Phase, alone: Mapping[str, int]) -> Iterator[Find
 
 
 def _waiting(phase: Phase, lane: Lane, graph: lane_waves.Graph) -> Lane:
-    said = [lane_waves.within(phase, each) for each in lane.after]
+    said = {lane_waves.within(phase, each) for each in lane.after}
     added = tuple(each for each in graph[lane.name] if each not in said)
     return lane._replace(after=(*lane.after, *added))

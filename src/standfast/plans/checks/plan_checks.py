@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from standfast.plans.model import Gate, Lane, Phase, Plan, Task
 
 MOST_LANES = 2_000
+_MOST_GUESSES = 100  # at what was meant by a name that leads nowhere: each looks at all names
 
 
 def check(plan: Plan, runners: Collection[str] | None = None) -> list[Finding]:
@@ -21,9 +22,10 @@ def check(plan: Plan, runners: Collection[str] | None = None) -> list[Finding]:
     lanes = sum(len(phase.lanes) for phase in plan.phases)
     if lanes > MOST_LANES:
         return [Finding(1, f"{lanes:,} lanes; a plan has {MOST_LANES:,} at most")]
-    found = [*_doubles(plan), *_after_phases(plan)]
+    guesses = iter(range(_MOST_GUESSES))
+    found = [*_doubles(plan), *_after_phases(plan, guesses)]
     for _, lane in plan.lanes():
-        found += _lane(lane)
+        found += _lane(lane, guesses)
     found += _requests(plan)
     found += [] if runners is None else _unknown_runners(plan, runners)
     return [*found, *overlaps.overlaps(plan)]
@@ -49,12 +51,13 @@ def _twice(what: str, things: Iterable[Phase | Lane | Task | Gate]) -> Iterator[
             yield Finding(each.line, f"{problem} {first.line}", "Give it another name.")
 
 
-def _after_phases(plan: Plan) -> Iterator[Finding]:
+def _after_phases(plan: Plan, guesses: Iterator[int]) -> Iterator[Finding]:
     place = {phase.name: number for number, phase in enumerate(plan.phases)}
-    known = {phase.name: {lane.name for lane in phase.lanes} for phase in plan.phases}
+    known = {phase.name: dict.fromkeys(sorted(lane.name for lane in phase.lanes))
+             for phase in plan.phases}  # fmt: skip
     for phase, lane in plan.lanes():
         for said in lane.after:
-            yield from _after(phase, lane, said, place, known)
+            yield from _after(phase, lane, said, place, known, guesses)
     for phase in plan.phases:
         yield from _rings("lane", lane_waves.lane_graph(phase), phase.lanes)
 
@@ -64,27 +67,34 @@ def _after(
     lane: Lane,
     said: str,
     place: Mapping[str, int],
-    known: Mapping[str, set[str]],
+    known: Mapping[str, Collection[str]],
+    guesses: Iterator[int],
 ) -> Iterator[Finding]:
     """What is wrong with one name that a lane waits for."""
     line = line_of(lane, f"after {said}")
     where, slash, name = said.rpartition("/")
     where = where if slash else phase.name
     if where not in known:
-        yield Finding(line, f"there is no phase {quoted(where)}", nearest(where, known))
+        yield Finding(line, f"there is no phase {quoted(where)}", _guess(where, known, guesses))
     elif name not in known[where]:
         problem = f"{quoted(lane.name)} waits for {quoted(said)}, and there is no such lane"
-        yield Finding(line, problem, _elsewhere(name, where, known))
+        yield Finding(line, problem, _elsewhere(name, where, known, guesses))
     elif place[where] > place[phase.name]:
         problem = f"{quoted(lane.name)} waits for {quoted(said)}, which is in a later phase"
         yield Finding(line, problem, "Move one of them.")
 
 
-def _elsewhere(name: str, where: str, known: Mapping[str, set[str]]) -> str:
+def _elsewhere(
+    name: str, where: str, known: Mapping[str, Collection[str]], guesses: Iterator[int]
+) -> str:
     there = next((phase for phase, lanes in known.items() if name in lanes), None)
     if there is not None:
         return f"Another phase has it: write `{there}/{name}`."
-    return nearest(name, sorted(known[where]))
+    return _guess(name, known[where], guesses)
+
+
+def _guess(word: str, known: Iterable[str], guesses: Iterator[int]) -> str:
+    return "" if next(guesses, None) is None else nearest(word, known)
 
 
 def _rings(
@@ -99,14 +109,15 @@ def _rings(
         yield Finding(line, problem, "Take one of these dependencies out.")
 
 
-def _lane(lane: Lane) -> Iterator[Finding]:
+def _lane(lane: Lane, guesses: Iterator[int]) -> Iterator[Finding]:
     """What is wrong inside one lane."""
-    names = [task.name for task in lane.tasks]
+    names = dict.fromkeys(task.name for task in lane.tasks)
     for task in lane.tasks:
         for said in task.after:
             if said not in names:
                 problem = f"{quoted(task.name)} waits for {quoted(said)}: the lane has no such task"
-                yield Finding(line_of(task, f"after {said}"), problem, nearest(said, names))
+                remedy = _guess(said, names, guesses)
+                yield Finding(line_of(task, f"after {said}"), problem, remedy)
     yield from _rings("task", lane_waves.task_graph(lane), lane.tasks)
     if len(lane.tasks) > lane_spec.MOST_TASKS:
         yield Finding(lane.line, f"a lane has {lane_spec.MOST_TASKS} tasks at most")

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from standfast import ids
-from standfast.errors.base import StandfastError
+from standfast.errors.base import StandfastError, WrongUsage
 from standfast.formats.yaml_text import read_yaml
 from standfast.plans import lane_spec
 from standfast.plans.checks.owned_patterns import pattern
@@ -96,8 +96,10 @@ def _plan(page: Page, run: str) -> Plan | None:
 
 def _base(page: Page) -> str:
     found = page.text(("base",))
-    if found.startswith("-") or any(char.isspace() or not char.isprintable() for char in found):
-        page.wrong(("base",), f"{quoted(found)} can be no branch")
+    try:
+        lane_spec.refuse_branch(found or "none")
+    except WrongUsage as error:
+        page.wrong(("base",), error.problem, error.remedy)
     return found
 
 

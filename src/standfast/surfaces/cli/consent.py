@@ -7,6 +7,7 @@ import sys
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from standfast.surfaces.cli import answer_streams
 from standfast.text import printable
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def ask(question: str, *, usual: bool = True) -> bool:
     """Ask a person; no answer is a no. A line without a word is what is *usual*."""
     sys.stdout.flush()
     print(f"{question} [{'Y/n' if usual else 'y/N'}] ", end="", file=sys.stderr, flush=True)
+    answer_streams.refuse_unseen()
     answer = sys.stdin.readline()
     said = {"y", "yes", ""} if usual else {"y", "yes"}
     return answer.strip().lower() in said if answer else False

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from standfast import disk, wait_notice
 from standfast.errors.base import Exhausted, InternalError, StandfastError
-from standfast.surfaces.cli import interrupts
+from standfast.surfaces.cli import answer_streams, interrupts
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -26,7 +26,7 @@ def main(argv: list[str] | None = None) -> int:
     wait_notice.told_to(_waits)
     try:
         status = _run(arguments)
-        sys.stdout.flush()
+        return _told(status, arguments)
     except BrokenPipeError:
         silence(1)  # `| head` has seen enough
         return status
@@ -38,7 +38,6 @@ def main(argv: list[str] | None = None) -> int:
         return _say(disk.disk_error(error, str(error.filename or "the output")), arguments)
     except Exception as error:  # noqa: BLE001  # the one place: a bug is told, not thrown at people
         return _say(Exhausted.of(error) or _bug(error), arguments)
-    return status
 
 
 def _run(arguments: list[str]) -> int:
@@ -46,6 +45,12 @@ def _run(arguments: list[str]) -> int:
     from standfast.surfaces.cli.frame import run
 
     return run(arguments)
+
+
+def _told(status: int, arguments: list[str]) -> int:
+    """The status of what was done; 0 only where the answer was written, too."""
+    why = answer_streams.why_lost(sys.stdout)
+    return status or (_say(answer_streams.unheard(why), arguments) if why else 0)
 
 
 def _open_missing_streams() -> None:
@@ -58,9 +63,7 @@ def _open_missing_streams() -> None:
     sys.stdin = sys.stdin or os.fdopen(0, closefd=False, encoding="utf-8")
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False, encoding="utf-8")
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False, encoding="utf-8")
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    sys.stdout, sys.stderr = map(answer_streams.forgiving, (sys.stdout, sys.stderr))
 
 
 def _waits(words: str) -> None:
@@ -86,7 +89,8 @@ def _say(error: StandfastError, arguments: list[str]) -> int:
     try:
         if "--json" in arguments:
             print(json_line({"error": error.as_dict()}), flush=True)
-            return error.exit_status
+            if not answer_streams.why_lost(sys.stdout):
+                return error.exit_status
     except OSError:
         silence(1)
     try:

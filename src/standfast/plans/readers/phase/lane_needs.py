@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from standfast.plans.readers.markdown_plan import Field
+    from standfast.plans.readers.mentions import Mentions
     from standfast.plans.readers.phase.interface_gates import Gates
 
 _REMARK = re.compile(r"\(([^()]*)\)")
@@ -55,6 +56,7 @@ class Names(NamedTuple):
     whose: Mapping[str, str]  # task -> lane
     gates: Gates
     words: frozenset[str]  # by which lanes could be meant
+    mentions: Mentions
 
     def lane(self, word: str) -> str | None:
         """The lane that one word means, a task of it too: `SL-1.T2`."""
@@ -85,7 +87,7 @@ def waits(
     for line, text in _texts(field):
         here = _Wait(of, line, names, found)
         for piece in _pieces(text, here):
-            for lane in _lanes(piece, here, blocks=blocks):
+            for lane in names.mentions.count(_lanes(piece, here, blocks=blocks), line):
                 made.setdefault(lane, line)
     return made
 
@@ -94,7 +96,7 @@ def of_text(text: str, line: int, of: str, names: Names, found: list[Finding]) -
     """The lanes that some words mean; those that lead nowhere stay as they stand."""
     here = _Wait(of, line, names, found)
     return [lane for piece in _pieces(unmarked(text), here)
-            for lane in _lanes(piece, here, blocks=False)]  # fmt: skip
+            for lane in names.mentions.count(_lanes(piece, here, blocks=False), line)]  # fmt: skip
 
 
 def remarked(field: Field | None, of: str, names: Names, found: list[Finding]) -> dict[str, int]:
@@ -171,8 +173,7 @@ def _lanes(piece: str, here: _Wait, *, blocks: bool) -> list[str]:
 
 def _all(piece: str, here: _Wait) -> list[str]:
     """`all other lanes`, `all previous lanes`."""
-    others = [each for each in here.names.lanes.values() if each != here.of]
-    if piece.lower() == "both" and len(others) == _BOTH:
+    if piece.lower() == "both" and len(others := _others(here)) == _BOTH:
         here.assume(piece, ", ".join(others))
         return others
     piece, _, spared = _BUT.sub("\n", piece, count=1).partition("\n")
@@ -190,6 +191,10 @@ def _all(piece: str, here: _Wait) -> list[str]:
     lanes = [each for each in before if each != here.of]
     here.assume(f"{piece} {spared}".strip(), ", ".join(lanes) or "nobody")
     return lanes
+
+
+def _others(here: _Wait) -> list[str]:
+    return [each for each in here.names.lanes.values() if each != here.of]
 
 
 def _span(piece: str, here: _Wait) -> list[str]:

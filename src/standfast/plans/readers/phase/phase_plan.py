@@ -27,6 +27,7 @@ from standfast.plans.readers.markdown_plan import (
     take_apart,
     whole_body,
 )
+from standfast.plans.readers.mentions import Mentions
 from standfast.plans.readers.phase import (
     index_facts,
     index_places,
@@ -140,6 +141,7 @@ def _plan(
         {name: each.name for each in swimmers for name in (each.name, *each.task_names) if name},
         interface_gates.gates(name, swimmers, freeze, lanes, found),
         words_of(lanes, titles),
+        Mentions(),
     )
     entries = _entries(indexes, names, found)
     index_facts.give(swimmers, entries, found)

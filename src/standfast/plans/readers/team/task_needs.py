@@ -7,12 +7,12 @@ told; what cannot be understood stays as it stands, and is no task.
 from __future__ import annotations
 
 import re
-from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from standfast.plans.findings import Finding, quoted, warning
 from standfast.plans.readers import plan_words
-from standfast.plans.readers.team import task_numbers
+from standfast.plans.readers.team.task_index import TaskIndex
+from standfast.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +38,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _NAMES = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_SHOWN = 600  # characters of names: they can be hundreds
 _IDS_ONLY = "Write Task IDs, with commas between them."
 
 
@@ -49,33 +50,34 @@ class _Need(NamedTuple):
     told: list[Finding]
 
 
-def after_of(step: Step, steps: list[Step]) -> dict[str, int]:
-    """What a task waits for, with the line; a name that leads nowhere stays as it is."""
-    found: dict[str, int] = {}
-    for need in _needs(step, steps):
-        for name in need.names:
-            found.setdefault(name, need.line)
-    return found
+def needs_of(steps: list[Step], found: list[Finding]) -> dict[int, dict[str, int]]:
+    """What each task waits for, by the line of its heading: names, each with the line that says so.
+
+    A name that leads nowhere stays as it is; what was assumed is told.
+    """
+    tasks = TaskIndex(steps)
+    made: dict[int, dict[str, int]] = {}
+    for step in steps:
+        named = made.setdefault(step.line, {})
+        for need in _needs(step, tasks):
+            found += need.told
+            for name in need.names:
+                named.setdefault(name, need.line)
+    return made
 
 
-def assumed(step: Step, steps: list[Step]) -> Iterator[Finding]:
-    """The words that were taken for names of tasks, or for none."""
-    for need in _needs(step, steps):
-        yield from need.told
-
-
-def _needs(step: Step, steps: list[Step]) -> Iterator[_Need]:
+def _needs(step: Step, tasks: TaskIndex) -> Iterator[_Need]:
     field = step.get("depends on", "dependencies")
     for line, text in _texts(field) if field else ():
         is_none = False
         for each in plan_words.apart(text):
             if plan_words.is_none(each):
                 is_none = True
-                yield _Need(line, [], _beside(each, line, step, steps))
+                yield _Need(line, [], _beside(each, line, step, tasks))
             elif is_none:
-                yield _Need(line, [], _beside(each, line, step, steps, is_told=True))
+                yield _Need(line, [], _beside(each, line, step, tasks, is_told=True))
             else:
-                yield _need(each, line, step, steps)
+                yield _need(each, line, step, tasks)
 
 
 def _texts(field: Field) -> Iterator[tuple[int, str]]:
@@ -83,34 +85,35 @@ def _texts(field: Field) -> Iterator[tuple[int, str]]:
     yield from ((line.number, line.words) for line in field.more if not line.fenced)
 
 
-def _need(said: str, line: int, step: Step, steps: list[Step]) -> _Need:
+def _need(said: str, line: int, step: Step, tasks: TaskIndex) -> _Need:
     """What one thing means that is not nothing."""
-    if names := every(said, step, steps):
+    if names := _every(said, line, step, tasks):
         return _Need(line, names, [_taken(said, line, names)])
-    if names := task_numbers.named(said, steps):
+    if names := tasks.named(said, line):
         return _Need(line, names, [])
     bare = _LEAD.sub("", said, count=1)
-    names = task_numbers.resolve(bare, steps)
+    names = tasks.resolve(bare, line)
     if _BESIDE.search(said):
-        return _Need(line, [] if not names else [said], _beside(said, line, step, steps,
+        return _Need(line, [] if not names else [said], _beside(said, line, step, tasks,
                                                                 is_told=True))  # fmt: skip
     if not names:
-        return _Need(line, [said], list(task_numbers.doubtful(said, line, steps)))
-    is_plain = len(names) == 1 or not task_numbers.is_assumed(bare, steps)
+        return _Need(line, [said], list(tasks.doubtful(said, line)))
+    is_plain = len(names) == 1 or not tasks.is_assumed(bare)
     return _Need(line, names, [] if is_plain else [_taken(said, line, names)])
 
 
 def _taken(said: str, line: int, names: list[str]) -> Finding:
-    return warning(line, f"{quoted(said)} is taken for {', '.join(names)}")
+    shown = one_line(", ".join(names), _SHOWN)
+    return warning(line, f"{quoted(said)} is taken for {shown}")
 
 
 def _beside(
-    said: str, line: int, step: Step, steps: list[Step], *, is_told: bool = False
+    said: str, line: int, step: Step, tasks: TaskIndex, *, is_told: bool = False
 ) -> list[Finding]:
     """What is said beside `none`: that it names a task and does not wait for it, or might."""
     words = (each.rstrip(".") for each in _NAMES.findall(said))
     names = [each for each in words
-             if each != step.name and task_numbers.named(each, steps)]  # fmt: skip
+             if each != step.name and tasks.named(each, line)]  # fmt: skip
     if names and not _BESIDE.search(said):
         problem = f"{quoted(said)} stands beside `none`, and names {', '.join(names)}"
         return [Finding(line, problem, _IDS_ONLY)]
@@ -120,13 +123,11 @@ def _beside(
     return []
 
 
-def every(said: str, step: Step, steps: list[Step]) -> list[str]:
+def _every(said: str, line: int, step: Step, tasks: TaskIndex) -> list[str]:
     """The tasks that `all previous tasks` means: those above, or all others if it says so."""
     rest = _ALL.fullmatch(said)
     words = set(rest[1].lower().split()) if rest else {"none of them"}
     if not words <= _WORDS:
         return []
-    names = [each.name for each in steps if each.name != step.name]
-    if not words.isdisjoint(_OTHERS):
-        return names
-    return list(takewhile(lambda name: name != step.name, (each.name for each in steps)))
+    is_above = words.isdisjoint(_OTHERS)
+    return tasks.above(step.name, line) if is_above else tasks.others(step.name, line)

@@ -1,18 +1,12 @@
-"""The numbers of tasks, and which tasks a name means: `3`, `1.2`, `B`, `T1-T3`, `Wave 1`. Pure."""
+"""The numbers of tasks, in headings and in what is said of others: `3`, `1.2`, `B`. Pure."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from standfast.plans.findings import Finding, quoted
-from standfast.plans.readers.markdown_plan import first_word, unmarked
-from standfast.plans.readers.team import wave_names
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from standfast.plans.readers.team.team_tasks import Step
+    from collections.abc import Iterator
 
 _NUMBER = r"[0-9]{1,4}(?:\.[0-9]{1,4}){0,3}(?-i:[a-h])?(?![A-Za-z0-9])"
 HEADED = re.compile(
@@ -26,8 +20,7 @@ _RANGE = re.compile(
 )
 _TO = re.compile(r"\s*(?:\.\.\.?|…|\u2013|—|-|\bto\b|\bthrough\b)\s*", re.IGNORECASE)
 _LONGEST_RANGE = 160
-_FIRST = 1
-_ONE, _TWO = 1, 2
+_TWO = 2
 
 
 def of(name: str) -> str:
@@ -36,78 +29,24 @@ def of(name: str) -> str:
     return "" if said is None else (said[1] or said[2] or said[3]).lower()
 
 
-def named(said: str, steps: Sequence[Step]) -> list[str]:
-    """The task that is meant and nothing else is said: by its id, its title or its number."""
-    ids = [step.name for step in steps if said.lower() in (step.name.lower(), step.title.lower())]
-    return ids[-1:] or (_by_number(said, steps) if _MEANT.fullmatch(said) else [])
-
-
-def is_assumed(said: str, steps: Sequence[Step]) -> bool:
-    """Whether several tasks are meant by one name: their wave, or the number that they share."""
-    return bool(in_wave(said, steps)) or _MEANT.fullmatch(said) is not None
-
-
-def resolve(said: str, steps: Sequence[Step]) -> list[str]:
-    """The tasks that are meant: by id, by number, by a range of either, by their wave."""
-    by_title = {step.title.lower(): step.name for step in steps}
-    by_id = by_title | {step.name.lower(): step.name for step in steps}
-    if said.lower() in by_id:
-        return [by_id[said.lower()]]
-    if several := _between(said.lower(), by_id, steps) or _range(said, steps):
-        return several
-    if (first := first_word(said).lower()) in by_id:
-        return [by_id[first]]
-    return in_wave(said, steps) or _by_number(said, steps)
-
-
-def in_wave(said: str, steps: Sequence[Step]) -> list[str]:
-    """The tasks of the wave that is named, and of nothing else."""
-    wave = wave_names.heading(said)
-    if wave is None or wave.rest:
-        return []
-    return [step.name for step in steps if _wave_of(step) == str(wave.number)]
-
-
-def _wave_of(step: Step) -> str:
-    field = step.get("spawn wave", "wave")
-    return unmarked(field.value) if field else ""
-
-
-def _by_number(said: str, steps: Sequence[Step]) -> list[str]:
+def first(said: str) -> str:
+    """The number with which something begins that is said of a task; empty if none."""
     number = _MEANT.match(said)
-    if number is None:
-        return []
-    word = number[_FIRST].lower()
-    found = [step.name for step in steps if step.number == word]
-    found = found or [step.name for step in steps if step.number.startswith(f"{word}.")]
-    is_one = len(found) == _ONE or not any(step.number == word for step in steps)
-    return found if is_one else []
+    return "" if number is None else number[1].lower()
 
 
-def _range(said: str, steps: Sequence[Step]) -> list[str]:
-    """The tasks from one number to the other, in the order in which they stand."""
-    span = _RANGE.fullmatch(said) if len(said) <= _LONGEST_RANGE else None
-    ends = [_by_number(span[at], steps) for at in (_ONE, _TWO)] if span else []
-    if not ends or not all(ends):
-        return []
-    names = [step.name for step in steps]
-    return names[names.index(ends[0][0]) : names.index(ends[1][-1]) + 1]
+def whole(said: str) -> str:
+    """The number that something said of a task is as a whole; empty if it is none."""
+    return first(said) if _MEANT.fullmatch(said) else ""
 
 
-def _between(said: str, by_id: Mapping[str, str], steps: Sequence[Step]) -> list[str]:
-    """The tasks of `T1-T3`, in the order in which they stand."""
+def span(said: str) -> tuple[str, str]:
+    """From which number to which; empty if it is no range."""
+    found = _RANGE.fullmatch(said) if len(said) <= _LONGEST_RANGE else None
+    return ("", "") if found is None else (first(found[1]), first(found[_TWO]))
+
+
+def ends(said: str) -> Iterator[tuple[str, str]]:
+    """What stands on both sides of each word or mark that could make a range."""
     for mark in _TO.finditer(said) if len(said) <= _LONGEST_RANGE else ():
-        ends = said[: mark.start()], said[mark.end() :]
-        if all(each in by_id for each in ends):
-            names = [step.name for step in steps]
-            return names[names.index(by_id[ends[0]]) : names.index(by_id[ends[1]]) + 1]
-    return []
-
-
-def doubtful(said: str, line: int, steps: Sequence[Step]) -> Iterator[Finding]:
-    """What is to be said of a number that several tasks have."""
-    number = _MEANT.match(said)
-    names = [step.name for step in steps if number and step.number == number[_FIRST].lower()]
-    if len(names) > _ONE and not resolve(said, steps):
-        problem = f"{quoted(said)} is the number of {' and of '.join(map(quoted, names))}"
-        yield Finding(line, problem, "Write the Task ID.")
+        yield said[: mark.start()], said[mark.end() :]

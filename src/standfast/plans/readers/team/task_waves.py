@@ -9,8 +9,7 @@ from standfast.plans.findings import Finding, quoted, warning
 from standfast.plans.readers import markdown_tables, plan_words
 from standfast.plans.readers.markdown_plan import section, unmarked
 from standfast.plans.readers.plan_numbers import whole
-from standfast.plans.readers.team import task_numbers
-from standfast.plans.readers.team.task_needs import after_of
+from standfast.plans.readers.team.task_index import TaskIndex
 from standfast.plans.readers.team.team_tasks import SECTIONS, Step
 
 if TYPE_CHECKING:
@@ -32,12 +31,13 @@ def listed(blocks: Sequence[Block], steps: list[Step], found: list[Finding]) -> 
     Also as a table, and as a list below each wave.
     """
     waves: dict[str, int] = {}
+    index = TaskIndex(steps)
     for block in section(blocks, ("spawn waves",), SECTIONS):
         tables, lines = markdown_tables.tables(block.lines, found)
         said = [*_rows(tables, found), *_lines(block, lines, found)]
         for line, wave, who, what in said:
             for each in plan_words.apart(what or who):
-                known = task_numbers.resolve(each, steps) or _done_by(each, steps)
+                known = index.resolve(each, line) or index.done_by(each, line)
                 waves |= {name: wave for name in known if what or name not in waves}
                 if not known:
                     problem = f"{quoted(each)} is neither a task nor a teammate who has one"
@@ -78,14 +78,12 @@ def _rows(
                 found.append(warning(row.line, "this row of the waves is not read"))
 
 
-def _done_by(name: str, steps: list[Step]) -> list[str]:
-    """The tasks that a teammate is assigned to."""
-    given = ((step, step.get("assigned to")) for step in steps)
-    return [step.name for step, who in given if who and unmarked(who.value).lower() == name.lower()]
-
-
 def waves_of(
-    steps: list[Step], team: Mapping[str, Member], listed: Mapping[str, int], found: list[Finding]
+    steps: list[Step],
+    team: Mapping[str, Member],
+    listed: Mapping[str, int],
+    needs: Mapping[int, Mapping[str, int]],
+    found: list[Finding],
 ) -> dict[str, int]:
     """The wave of each task: its own word, else the list's, else its teammate's."""
     waves: dict[str, int] = {}
@@ -103,7 +101,7 @@ def waves_of(
             waves[step.name] = wave
     for step in steps if waves else ():
         if step.name not in waves:
-            before = [waves[each] for each in after_of(step, steps) if each in waves]
+            before = [waves[each] for each in needs[step.line] if each in waves]
             waves[step.name] = max(before, default=min(waves.values()))
             problem = f"{quoted(step.name)} has no Spawn Wave; it goes into {waves[step.name]}"
             found.append(warning(step.line, problem))

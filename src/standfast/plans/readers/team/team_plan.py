@@ -26,7 +26,7 @@ from standfast.plans.readers.markdown_plan import (
 )
 from standfast.plans.readers.plan_numbers import whole
 from standfast.plans.readers.team import task_keys, task_lists
-from standfast.plans.readers.team.task_needs import after_of, assumed
+from standfast.plans.readers.team.task_needs import needs_of
 from standfast.plans.readers.team.task_waves import listed, member_of, waves_of
 from standfast.plans.readers.team.team_members import Member, members
 from standfast.plans.readers.team.team_tasks import (
@@ -83,11 +83,10 @@ def read(text: str, run: str) -> tuple[Plan | None, list[Finding]]:
         return None, [*found, Finding(line, "there are no tasks", remedy)]
     if len(steps) > MOST_LANES:
         return None, [Finding(1, f"{len(steps):,} tasks; a plan has {MOST_LANES:,} at most")]
-    for step in steps:
-        found += assumed(step, steps)
+    needs = needs_of(steps, found)
     team = members(section(own, ("team members",), SECTIONS), found)
-    waves = waves_of(steps, team, listed(own, steps, found), found)
-    reader = _Reader(steps, team, waves, _objective(own), _criteria(own), found,
+    waves = waves_of(steps, team, listed(own, steps, found), needs, found)
+    reader = _Reader(steps, team, waves, needs, _objective(own), _criteria(own), found,
                      one_by_one=_is_one_by_one(own, found))  # fmt: skip
     plan = Plan(
         run,
@@ -146,6 +145,7 @@ class _Reader(NamedTuple):
     steps: list[Step]
     team: Mapping[str, Member]
     waves: Mapping[str, int]
+    needs: Mapping[int, Mapping[str, int]]
     objective: str
     criteria: str
     found: list[Finding]
@@ -183,7 +183,7 @@ class _Reader(NamedTuple):
         return answer is False
 
     def _lane(self, step: Step, phase: str, phase_of: Mapping[str, str]) -> Lane:
-        after = after_of(step, self.steps)
+        after = self.needs[step.line]
         named = {each if phase_of.get(each, phase) == phase else f"{phase_of[each]}/{each}": line
                  for each, line in after.items()}  # fmt: skip
         test = self._test(step)

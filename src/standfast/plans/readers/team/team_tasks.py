@@ -11,6 +11,7 @@ from standfast.plans.findings import Finding, quoted, warning
 from standfast.plans.readers import plan_words
 from standfast.plans.readers.markdown_plan import Field, Line, fields, normal, unmarked
 from standfast.plans.readers.team import task_keys, task_numbers
+from standfast.plans.readers.team.task_index import TaskIndex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,19 +147,21 @@ def _before(block: Block) -> Finding:
 def _order(steps: list[Step], found: list[Finding]) -> None:
     """Make of whom a task blocks what that waits for; a key that could be such must be read."""
     by_name = {step.name: step for step in steps}
+    index = TaskIndex(list(by_name.values()))
     for step in steps:
         for field in [each for key, each in step.fields.items() if task_keys.could_order(key)]:
             if field.key == task_keys.BLOCKS:
-                _block(step, field, by_name, found)
+                _block(step, field, by_name, index, found)
             elif field.key != task_keys.AFTER:
                 problem = f"{quoted(field.name)} could say whom the task waits for, and is not read"
                 found.append(Finding(field.line, problem, "Write `Depends On`, or other words."))
 
 
-def _block(step: Step, field: Field, by_name: Mapping[str, Step], found: list[Finding]) -> None:
-    steps = list(by_name.values())
+def _block(
+    step: Step, field: Field, by_name: Mapping[str, Step], index: TaskIndex, found: list[Finding]
+) -> None:
     for line, each in plan_words.parts(field):
-        names = task_numbers.resolve(each, steps)
+        names = index.resolve(each, line)
         for name in names:
             start = Line(line, step.name)
             own = by_name[name].fields.setdefault(

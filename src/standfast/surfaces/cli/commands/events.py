@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from standfast import clock, ids
 from standfast.errors.base import NothingFound, WrongUsage
 from standfast.journal import questions
+from standfast.surfaces.cli import answer_streams
 from standfast.surfaces.cli.screen import json_line
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
             raise
         seen = 0
     while arguments.follow:
-        sys.stdout.flush()  # who follows through a pipe waits for each line
+        answer_streams.go_on_if_heard()  # who follows through a pipe waits for each line
         clock.pause(_LOOK_EVERY_S)
         seen = _follow(context, wanted, seen)
     return 0

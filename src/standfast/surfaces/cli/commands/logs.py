@@ -14,6 +14,7 @@ from standfast.runs import run_locks
 from standfast.runs.lanes import lane_watch
 from standfast.runs.lanes.lane_context import is_taken
 from standfast.runs.records import lane_records, run_log
+from standfast.surfaces.cli import answer_streams
 from standfast.surfaces.cli.screen import json_line, warn
 from standfast.text import one_line, printable
 
@@ -51,6 +52,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     if not arguments.follow:
         _print_last_words(context, specs)
     while arguments.follow and _goes_on(context, specs, log):
+        answer_streams.go_on_if_heard()
         clock.pause(_LOOK_AGAIN_S)
     return 0
 
