@@ -75,11 +75,13 @@ class Client:
         """What other commands wrote down beside it."""
         return self._beside("rest").read_text(encoding="utf-8").split()
 
-    def is_hanging(self) -> bool:
-        return self._beside("hangs").exists()
+    @property
+    def hangs(self) -> Path:
+        """There once it hangs."""
+        return self._beside("hangs")
 
     def hangs_no_more(self) -> None:
-        self._beside("hangs").unlink()
+        self.hangs.unlink()
 
     def _beside(self, name: str) -> Path:
         return self.ledger.with_name(f"ledger.{name}")

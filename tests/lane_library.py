@@ -5,10 +5,12 @@
 
 import json
 import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 
-from lane_runs import BRANCH, NAMES, Lane
+from lane_runs import BRANCH, NAMES, Lane, end_everything
 from standfast import clock
 from standfast.errors.base import StandfastError
 from standfast.git.command import Git
@@ -72,6 +74,23 @@ def argv(lane: Lane, spec: Spec) -> list[str]:
     path = lane.home / "spec.json"
     path.write_text(json.dumps(spec.as_dict()), encoding="utf-8")
     return [sys.executable, __file__, str(lane.repo), str(path)]
+
+
+def end_at(mark: Path, lane: Lane, spec: Spec) -> None:
+    """Take the lane on, and end everything at once when the mark is there, as a power cut does."""
+    with subprocess.Popen(
+        argv(lane, spec),
+        cwd=lane.repo,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        until = time.monotonic() + 60
+        while not mark.exists():
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        end_everything(lane, process.pid)
 
 
 def main(repo: str, path: str) -> int:

@@ -174,7 +174,12 @@ class Key(NamedTuple):
 
 
 KEYS: tuple[Key, ...] = (
-    Key(name="git", check=_program, project=False, says="The git program to run."),
+    Key(
+        name="git",
+        check=_program,
+        project=False,
+        says="The git that commands run; hooks take the one in `PATH`.",
+    ),
     Key(
         name="lock_timeout_s",
         check=_seconds,

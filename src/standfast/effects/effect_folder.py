@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from standfast import disk, filesystems
@@ -230,9 +231,14 @@ class Folder:
         return True
 
     def clear(self, *names: str) -> None:
-        """What it said is kept elsewhere as far as it is kept: the raw words go."""
-        for name in names or (OUT, ERR, ROOM, ORDER):
-            try:
+        """What it said is kept elsewhere as far as it is kept: the raw words go, durably.
+
+        A power cut may bring back what was removed and not synced.
+        """
+        left = [name for name in names or (OUT, ERR, ROOM, ORDER) if os.path.lexists(self.at(name))]
+        for name in left:
+            with suppress(OSError, StandfastError):
                 disk.forget(self.at(name))
-            except (OSError, StandfastError):
-                continue
+        if left:
+            with suppress(OSError, StandfastError):
+                disk.sync_folder(self.path)

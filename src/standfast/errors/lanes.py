@@ -31,12 +31,12 @@ class NotInDoubt(StandfastError):
     remedy = "See `standfast ps`."
 
 
-class PutBack(StandfastError):
-    """What a power cut tore was put back just now: a command cannot count as done before that."""
+class PowerFailed(StandfastError):
+    """The power failed under a command: it counts as done once you know what may be torn."""
 
     code = "SF142"
     exit_status = 123
-    remedy = "Look whether the work is whole now, mend what is not, then give your answer again."
+    remedy = "Look whether the work is whole (`git status`), mend what is not, then answer again."
 
 
 class NotBegun(StandfastError):

@@ -29,7 +29,15 @@ from standfast.errors.base import (
     UnsafePath,
     WrongUsage,
 )
-from standfast.git import armour, push_address, shared_config, special_files, unseen_gits, verbs
+from standfast.git import (
+    armour,
+    git_program,
+    push_address,
+    shared_config,
+    special_files,
+    unseen_gits,
+    verbs,
+)
 from standfast.git.durable_files import durable_paths, object_paths, sync_all
 from standfast.git.git_output import clean, entries, failure, names
 from standfast.processes import programs
@@ -58,7 +66,7 @@ class Git:
     """
 
     directory: Path
-    program: str = "git"
+    program: str = field(default_factory=git_program.chosen)
     is_tied: bool = False
     timeout_s: float | None = None  # no call takes longer, nor than its verb may
     variables: Mapping[str, str] = field(default_factory=dict, compare=False)  # of armour.GIVEN

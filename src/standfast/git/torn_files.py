@@ -15,7 +15,7 @@ from standfast.git import file_difference, fresh_files, snapshot, worktree_conte
 from standfast.git.command import names as listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from standfast.git.command import Git
     from standfast.git.file_difference import Held
@@ -23,24 +23,30 @@ if TYPE_CHECKING:
 _PAGE = 4096
 _CHUNK = 1 << 20
 _GAP = bytes(_PAGE)
-_NEW = "??"
+_NEW, _STAGED_NEW = "??", "A"
 _RULES = (fresh_files.ATTRIBUTES, ".gitignore")
 
 
 class Torn(NamedTuple):
-    """Tracked files, which HEAD has whole, and new ones, which nobody has."""
+    """Tracked files, which HEAD has whole, new ones, which nobody has, and all that may be torn."""
 
     tracked: list[str]
     new: list[str]
+    changed: Sequence[str] = ()  # whatever is not as HEAD has it: half of it may look like work
 
 
 def torn(git: Git) -> Torn:
     """What looks torn in a worktree; submodules, links and what is deleted do not."""
     top = _top(git)
-    changed = [name for name, how in worktree_contents.differing(git).items() if how == "M"]
-    others = listed(git.read("ls-files", "-z", "--others", "--exclude-standard"))
-    new = [name for name in others if _is_blank(file_difference.look(top, name))]
-    return Torn(_torn(git, changed), new)
+    differing = worktree_contents.differing(git)
+    others = [name for marks, name in _rows(git) if marks == _NEW or marks.startswith(_STAGED_NEW)]
+    gone = {name for name, how in differing.items() if how == "D"}
+    left_out = worktree_contents.left_out(git) if gone else set()
+    return Torn(
+        _torn(git, [name for name, how in differing.items() if how == "M"]),
+        [name for name in others if _is_blank(file_difference.look(top, name))],
+        sorted({*differing, *others} - (gone & left_out)),
+    )
 
 
 def looks_torn(git: Git) -> Torn:
@@ -48,11 +54,16 @@ def looks_torn(git: Git) -> Torn:
     top = os.path.realpath(git.directory)
     if not os.path.lexists(os.path.join(top, ".git")):
         raise GitFailed("it is not the top of a worktree", file=top)
-    said = listed(git.read("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"))
-    rows = [(row[:2], row[3:]) for row in said]
+    rows = _rows(git)
     others = [file_difference.look(top, name) for marks, name in rows if marks == _NEW]
     new = [found.name for found in others if found is not None and found.is_empty()]
     return Torn(_torn(git, [name for marks, name in rows if marks != _NEW]), new)
+
+
+def _rows(git: Git) -> list[tuple[str, str]]:
+    """What `status` says by the worktree's own index: two marks and a name each."""
+    said = listed(git.read("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"))
+    return [(row[:2], row[3:]) for row in said]
 
 
 def torn_rules(git: Git) -> list[str]:

@@ -55,13 +55,15 @@ def unlike(git: Git, wanted: Iterable[tuple[str, str, str]]) -> list[str]:
         door.write("update-index", "-z", "--index-info", stdin=os.fsencode(lines))
         door.ask("update-index", "-q", "--refresh")
         found = [*names(door.read("diff-files", "--name-only", "-z"))]
-    left_out = skipped(git) if found and _is_sparse(git) else set()
-    return [name for name in found if name not in left_out]
+    spared = left_out(git) if found else set()
+    return [name for name in found if name not in spared]
 
 
-def _is_sparse(git: Git) -> bool:
+def left_out(git: Git) -> set[str]:
+    """Files that a sparse checkout leaves out, where this is one."""
     said = [value for _, key, value in git.in_force() if key == "core.sparsecheckout"]
-    return bool(said) and said[-1].lower() not in {"false", "no", "off", "0"}
+    is_sparse = bool(said) and said[-1].lower() not in {"false", "no", "off", "0"}
+    return skipped(git) if is_sparse else set()
 
 
 def skipped(git: Git) -> set[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from standfast import disk
 from standfast.errors.base import GitFailed, NotARepository, TooLarge, UnsafePath
-from standfast.git import shared_config, unseen_gits
+from standfast.git import git_program, shared_config, unseen_gits
 from standfast.processes import programs
 from standfast.wait_notice import Wait, named
 
@@ -218,4 +218,7 @@ def _who(path: str, folder: str | None) -> str:
 
 def _users(path: str, folder: str | None) -> list[int]:
     there = programs.having_open(path)
-    return there or ([] if folder is None else programs.programs_in("git", folder))
+    if there or folder is None:
+        return there
+    names = {"git", os.path.basename(git_program.chosen())}  # one of another name may begin git
+    return [pid for name in names for pid in programs.programs_in(name, folder)]

@@ -1,7 +1,5 @@
 """Agents by runners that have names: called as they are, known by their words, gone on with."""
 
-import subprocess
-import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,7 +7,7 @@ import pytest
 
 import lane_library as library
 from fake_client import Client
-from lane_runs import NAMES, Lane, build, end_everything
+from lane_runs import NAMES, Lane, build
 from standfast.effects import client_reports
 from standfast.effects.effect_folder import Order
 from standfast.errors.base import WrongUsage
@@ -41,19 +39,7 @@ def by(lane: Lane, *which: Runner, **more: object) -> Spec:
 
 def cut(lane: Lane, client: Client, spec: Spec) -> None:
     """Take the lane on until its agent hangs, then end everything at once, as a power cut does."""
-    with subprocess.Popen(
-        library.argv(lane, spec),
-        cwd=lane.repo,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        until = time.monotonic() + 60
-        while not client.is_hanging():
-            assert process.poll() is None
-            assert time.monotonic() < until
-            time.sleep(0.01)
-        end_everything(lane, process.pid)
+    library.end_at(client.hangs, lane, spec)
     client.hangs_no_more()
 
 

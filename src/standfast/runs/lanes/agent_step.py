@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from standfast.effects.rules import Probe
 from standfast.plans.lane_spec import Task
 from standfast.protocols.checkpoints.rules import checkpoint as cp
 from standfast.runners import registry
@@ -20,6 +21,8 @@ from standfast.runs.lanes.lane_start import see_to_the_dead, see_to_worktree
 from standfast.runs.rules import lane_steps, prompt, spending
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from standfast.effects.rules import Ended
     from standfast.formats.document_limits import Value
     from standfast.runs.lanes.lane_context import Work
@@ -55,13 +58,18 @@ def work(work: Work, lane: Standing, following: Next) -> None:
 
 
 def _torn(work: Work, lane: Standing, task: Task, number: int) -> list[Told]:
-    """What was put back after power cuts: under this run, or under commands of the lane."""
+    """What is known after power cuts: under runs of this task, or under commands of the lane."""
     commands = (lane_steps.SETUP, lane_steps.TESTS, lane_steps.RETEST)
     judged = [gate.step for gate in work.spec.gates]
     last = [(name, lane.steps[name].number) for name in (*commands, *judged) if name in lane.steps]
     every = [one for name, count in last for one in keys(work, name, count)]
-    return [told for one in (key(work, task.step, number), *every)
+    return [told for one in (*_runs(work, task, number), *every)
             for told in torn_restore.told(work, one)]  # fmt: skip
+
+
+def _runs(work: Work, task: Task, number: int) -> list[str]:
+    """This run and those before it: one that is begun anew finds what they left."""
+    return [key(work, task.step, each) for each in range(1, number + 1)]
 
 
 def _agent(work: Work, lane: Standing, task: Task, number: int) -> Ended | None:
@@ -82,12 +90,22 @@ def _agent(work: Work, lane: Standing, task: Task, number: int) -> Ended | None:
         said["STANDFAST_RESTORED"] = agent_calls.context(
             [name for told in torn for name in told.restored]
         )
+        said["STANDFAST_MAYBE_TORN"] = agent_calls.context(
+            [name for told in torn for name in (*told.blank, *told.unsure)]
+        )
     if task.outputs:
         said["STANDFAST_OUTPUTS"] = expected_outputs.folder(work, task, number)
     session = pauses.waited(lane, task).get("session", "")
     is_cut_off = bool(session) or pauses.is_anew(lane, task)
     run = agent_calls.Run(work, task, number, text, said, session, is_cut_off)
-    return agent_calls.perform(run, expected_outputs.probe(work, task, number))
+    return agent_calls.perform(run, _probe(work, task, number))
+
+
+def _probe(work: Work, task: Task, number: int) -> Callable[[], Probe]:
+    """What it had to write being whole says nothing of what a power cut did to all the rest."""
+    if torn_restore.told(work, key(work, task.step, number)):
+        return lambda: Probe.UNKNOWN
+    return expected_outputs.probe(work, task, number)
 
 
 def _spent(ended: Ended | None) -> dict[str, str]:

@@ -10,19 +10,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from standfast.errors.lanes import PutBack
+from standfast.errors.lanes import PowerFailed
 from standfast.runs import run_locks
-from standfast.runs.lanes import files_before
+from standfast.runs.lanes import files_before, torn_restore
 from standfast.runs.lanes.lane_start import dead_of, see_to_the_dead, see_to_worktree
 from standfast.runs.records import lane_records
 from standfast.text import a_few
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from standfast.journal.store import Journal
     from standfast.plans.lane_spec import Spec
     from standfast.runs.lanes.lane_context import Work
+    from standfast.runs.lanes.torn_restore import Told
 
 _PARTS = 6  # lane, its three names, the step, the number of its run
 
@@ -40,7 +41,7 @@ def look(
 ) -> None:
     """Look at the worktree of the command that is spoken of, if it is one of a lane's.
 
-    PutBack where it is to count as done and something was put back by this very look.
+    PowerFailed where it is to count as done and nobody was shown what a power cut did there.
     """
     run = _run(journal, key)
     if run is None or not os.path.lexists(os.path.join(run.spec.worktree, ".git")):
@@ -54,15 +55,23 @@ def _look(work: Work, run: _Run, key: str, *, is_done: bool) -> None:
     dead = dead_of(work, lane, run.step, run.number)
     if dead is None or not see_to_worktree(work, lane):
         return
-    told = see_to_the_dead(work, lane, run.step, run.number)
+    see_to_the_dead(work, lane, run.step, run.number)
     files_before.note(work.tree, dead)  # what stands now is nobody's loss, whatever comes later
-    if told is not None and told.restored and is_done:
-        names = a_few(told.restored)
-        raise PutBack(
-            f"before `{key}` can count as done: {names} looked torn by a power cut and is as"
-            f" committed again (what was there is in {told.ref})",
-            file=run.spec.worktree,
+    told = torn_restore.first_look(dead) if is_done else None
+    if told is not None:
+        raise PowerFailed(
+            f"before `{key}` can count as done: {'; '.join(_said(told))}", file=run.spec.worktree
         )
+
+
+def _said(told: Told) -> Iterator[str]:
+    if told.restored:
+        yield (
+            f"{a_few(told.restored)} looked torn by a power cut and is as committed again (what was"
+            f" there is in {told.ref})"
+        )
+    if told.blank or told.unsure:
+        yield torn_restore.unsure_said(told)
 
 
 def _run(journal: Journal, key: str) -> _Run | None:

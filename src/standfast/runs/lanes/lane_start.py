@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from standfast.journal.store import Journal
     from standfast.plans.lane_spec import Spec
     from standfast.runs.lanes.lane_context import Work
-    from standfast.runs.lanes.torn_restore import Told
     from standfast.runs.rules.lane_steps import Next, Standing
 
 _OTHER_NAME = "Choose another name with `--branch`."
@@ -178,23 +177,20 @@ def _last_commit(git: Git, lane: Standing) -> str | None:
     return next((sha for sha in [*commits, *named] if sha and git.resolve(sha)), None)
 
 
-def see_to_the_dead(work: Work, lane: Standing, name: str, number: int) -> Told | None:
-    """A run that was begun and of which nothing lives: a power cut may have torn its git's work.
-
-    Gives what was put back, if this call did that.
-    """
+def see_to_the_dead(work: Work, lane: Standing, name: str, number: int) -> None:
+    """A run that was begun and of which nothing lives: a power cut may have torn its git's work."""
     dead = dead_of(work, lane, name, number)
     if dead is None:
-        return None
+        return
     if not (dead.is_of_another_boot() or dead.is_of_another_mount()):  # a kill tears nothing
         free_of_locks(work, work.tree)
-        return None
+        return
     torn = worktrees.put_aside(work.git, os.path.join(work.journal.folder, "torn"))
     if torn:
         _mend_refs(work, lane)
         log(work, "worktree_recovery", notes=f"{len(torn)} objects of git were torn")
     free_of_locks(work, work.tree)
-    return torn_restore.restore(work, dead)
+    torn_restore.restore(work, dead)
 
 
 def dead_of(work: Work, lane: Standing, name: str, number: int) -> Folder | None:

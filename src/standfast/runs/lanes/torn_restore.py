@@ -20,33 +20,35 @@ from standfast.git import snapshot, torn_files
 from standfast.runs.lanes import files_before
 from standfast.runs.lanes.branch_reset import keep
 from standfast.runs.lanes.lane_context import log
-from standfast.text import printable
+from standfast.text import a_few, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from standfast.git.snapshot import Files
     from standfast.runs.lanes.lane_context import Work
 
 _RULES, _TORN, _RESTORED = "torn-rules.json", "torn.json", "restored.json"
+_SHOWN = "restored-shown"
 _LIMIT = 1 << 28
 
 
 class Told(NamedTuple):
-    """What was put back, where what was there before is kept, and new files that hold nothing."""
+    """What was put back, where what was there before is kept, and new files that hold nothing.
+
+    What else is not as it was committed is left as it is: nobody can say whether it is whole.
+    """
 
     ref: str
     restored: list[str]
     blank: list[str]
+    unsure: Sequence[str] = ()
 
 
-def restore(work: Work, dead: Folder) -> Told | None:
-    """See to the files of an attempt that was begun before the machine came up, once.
-
-    Gives what was put back by this call.
-    """
+def restore(work: Work, dead: Folder) -> None:
+    """See to the files of an attempt that was begun before the machine came up, once."""
     if os.path.lexists(dead.at(_RESTORED)):
-        return None  # what is there now is somebody's
+        return  # what is there now is somebody's
     told = _read(dead.at(_TORN)) or _look(work, dead)
     torn_files.put_back(work.tree, told.restored)
     os.rename(dead.at(_TORN), dead.at(_RESTORED))
@@ -54,7 +56,23 @@ def restore(work: Work, dead: Folder) -> Told | None:
     for name in told.restored:
         notes = f"{printable(name)} was torn by a power cut: as committed again; kept: {told.ref}"
         log(work, "worktree_recovery", notes=notes)
-    return told
+    if told.unsure or told.blank:
+        log(work, "worktree_recovery", notes=unsure_said(told))
+
+
+def unsure_said(told: Told) -> str:
+    """For a person: what they have to look at."""
+    names = a_few([*told.blank, *told.unsure])
+    return f"the power failed, and these may be half written: {names}"
+
+
+def first_look(dead: Folder) -> Told | None:
+    """What a person who answers for an attempt has to know, and has not been shown yet."""
+    found = _read(dead.at(_RESTORED))
+    if found is None or not any(found[1:]) or os.path.lexists(dead.at(_SHOWN)):
+        return None
+    disk.replace(dead.at(_SHOWN), b"")
+    return found
 
 
 def _look(work: Work, dead: Folder) -> Told:
@@ -65,7 +83,8 @@ def _look(work: Work, dead: Folder) -> Told:
     tracked = [*rules, *(name for name in found.tracked if name not in spared)]
     words = f"What a power cut left in the worktree of {'/'.join(work.spec.names)}"
     new = [name for name in found.new if name not in was.new]
-    told = Told(keep(work, words, rules) if tracked else "", tracked, new)
+    unsure = [name for name in found.changed if name not in {*tracked, *new, *work.spare}]
+    told = Told(keep(work, words, rules) if tracked else "", tracked, new, unsure)
     disk.replace(dead.at(_TORN), json.dumps(told).encode())
     return told
 
@@ -99,7 +118,7 @@ def told(work: Work, name: str) -> list[Told]:
     attempts = range(1, settlement.last_attempt(work.journal, name) + 1)
     folders = [Folder(work.journal.folder, attempt_of(name, each)) for each in attempts]
     found = [_read(folder.at(_RESTORED)) for folder in folders]
-    return [each for each in found if each is not None and (each.restored or each.blank)]
+    return [each for each in found if each is not None and any(each[1:])]
 
 
 def _read(path: str) -> Told | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _TITLE = 60
 _WORDS = 1500
+_NAMED = 100
 
 
 def prompt(
@@ -24,7 +25,7 @@ def prompt(
     failures: Sequence[str],
     paths: Iterable[str],
     findings: Sequence[str] = (),
-    torn: Iterable[tuple[str, Sequence[str], Sequence[str]]] = (),
+    torn: Iterable[tuple[str, Sequence[str], Sequence[str], Sequence[str]]] = (),
 ) -> str:
     """The task, where it is to be done, what went wrong before, and what must be written."""
     parts = [task.prompt.strip(), _place(spec, task), _owned(spec)]
@@ -39,7 +40,7 @@ def prompt(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _torn(ref: str, restored: Sequence[str], blank: Sequence[str]) -> str:
+def _torn(ref: str, restored: Sequence[str], blank: Sequence[str], unsure: Sequence[str]) -> str:
     """What a power cut did to the files that somebody was at work on, name by name."""
     parts = ["The power failed while an earlier run, or a command of this lane, was at work here."]
     if restored:
@@ -51,7 +52,20 @@ def _torn(ref: str, restored: Sequence[str], blank: Sequence[str]) -> str:
     if blank:
         told = "\n".join(f"- {printable(each)}" for each in blank)
         parts.append(f"These new files hold nothing, and may have lost what they held:\n{told}")
+    if unsure:
+        parts.append(
+            "These were changed, new or gone, and nobody knows whether they are whole: what was"
+            " written last\nmay be missing, at their ends or in between. Read them through, and"
+            f" write again what is missing:\n{_some(unsure)}"
+        )
     return "\n".join(parts)
+
+
+def _some(names: Sequence[str]) -> str:
+    """A list that stays readable, whatever a command left."""
+    more = len(names) - _NAMED
+    told = [printable(each) for each in names[:_NAMED]] + ([f"and {more} more"] if more > 0 else [])
+    return "\n".join(f"- {each}" for each in told)
 
 
 def gate_prompt(spec: Spec, gate: Gate, path: str, error: str = "") -> str:

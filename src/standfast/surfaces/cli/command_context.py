@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from standfast import config, disk, xdg
 from standfast.authorship import USER
 from standfast.errors.base import NotARepository, NothingFound, StandfastError
+from standfast.git import git_program
 from standfast.journal import place
 from standfast.journal.author import Author
 from standfast.journal.fallback import lost_calls
@@ -68,8 +69,10 @@ class Context:
 
     @cached_property
     def config(self) -> Config:
-        """The settings."""
-        return config.load(self.place.root, self.environ, flags=self.flags)
+        """The settings; from here on git is the one that they name."""
+        found = config.load(self.place.root, self.environ, flags=self.flags)
+        git_program.choose(found.git)
+        return found
 
     @cached_property
     def journal(self) -> Journal:

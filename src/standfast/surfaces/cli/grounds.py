@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from standfast.errors.lanes import RunElsewhere
@@ -30,10 +31,19 @@ def refuse_absence(context: Context) -> None:
 def stand(context: Context) -> None:
     """Before anything is begun, gone on with or taken back."""
     refuse_absence(context)
+    _remove_raw_words(context)
     known = context.journal.identity
     if known.was:
         is_copy = known.original is not None
         moved_worktrees.mend(home_of(context.place.folder), known.was, is_copy=is_copy)
+
+
+def _remove_raw_words(context: Context) -> None:
+    """A power cut may have brought some back of commands that nobody speaks of any more."""
+    if os.path.isdir(os.path.join(context.journal.folder, "effects")):
+        from standfast.effects import raw_words
+
+        raw_words.sweep(context.journal)
 
 
 def refuse_elsewhere(context: Context, run_id: str, names: Iterable[Sequence[str]]) -> None:
