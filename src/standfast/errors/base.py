@@ -355,7 +355,7 @@ class AnswerLost(StandfastError):
     """The command did its work and recorded it; only its answer could not be printed."""
 
     code = "SF304"
-    exit_status = 33
+    exit_status = 34
     remedy = (
         "Do not run again what records something: it is recorded, see `standfast status`."
         " Look at where the output goes: a full disk, or a terminal that is gone."
