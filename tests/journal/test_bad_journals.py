@@ -418,6 +418,7 @@ def test_odd_file_where_sqlite_opens_one_is_named_and_set_aside_by_a_repair(
     assert decisions(repo) == ["kept"]
     assert done(call("-C", str(repo), "journal", "verify")).status == DONE
     assert "set aside" not in done(call("-C", str(repo), "journal", "repair")).out
+    assert "others may read" not in call("-C", str(repo), "doctor").out
 
 
 @pytest.mark.req("REL-06")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FOLDER = "quarantine"
+ODD = "odd-"  # so begin the names of what was moved here, and is no file of ours
 FILES = ("journal.db", "journal.db-wal", "journal.db-shm", "journal.db-journal", spool.FILE)
 _PARTIAL = ".partial"
 _NO_FILE_OF_OURS = {
@@ -87,7 +88,7 @@ def workplace(folder: str) -> Iterator[str]:
 
 def set_aside(path: str, copy: str) -> str:
     """Move what no copy was made of to where the copies are: a link, a FIFO, a huge file."""
-    kept = os.path.join(copy, f"odd-{os.path.basename(path)}")
+    kept = os.path.join(copy, f"{ODD}{os.path.basename(path)}")
     os.rename(path, kept)
     return kept
 

@@ -139,13 +139,17 @@ def _private(context: Context) -> Iterator[Finding]:
     """Prompts and results are in there: nobody else may read them.
 
     Drafts have the mode of the file in the work tree that they will replace, and a displaced file
-    that has another name keeps its own: their own folder keeps others away from them.
+    that has another name keeps its own: their own folder keeps others away from them. So does the
+    quarantine's from what a repair set aside, which is none of ours.
     """
     from standfast.faces.drafts import DRAFTS
+    from standfast.journal.repair.quarantine import ODD
 
     count = 0
     drafts = os.path.join(context.place.folder, DRAFTS)
-    for folder, _, files in os.walk(context.place.folder):
+    for folder, folders, files in os.walk(context.place.folder):
+        for names in (folders, files):
+            names[:] = [name for name in names if not name.startswith(ODD)]
         inside = () if folder == drafts and not _is_open(drafts) else files
         for path in (folder, *(os.path.join(folder, name) for name in inside)):
             count += 1
