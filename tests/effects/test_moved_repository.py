@@ -118,6 +118,8 @@ def test_copy_leaves_the_original_alone(tmp_path: Path) -> None:
         said = copied.call(*command)
         assert "Traceback" not in said.stderr, said.stderr
     assert copied.call("resume", "two").returncode == 109
+    refused = copied.call("stop", "two")
+    assert (refused.returncode, "goes on with it" in refused.stdout) == (109, False)
     assert set(copied.lanes("done").values()) == {"done"}
     assert world.paid() == {"a/task": 1}
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from standfast.errors.base import DiskFailed, UnsafePath
+from standfast.errors.base import DiskFailed, UnsafePath, Unsupported
 from standfast.journal import place
 from standfast.journal.place import find
+from standfast.journal.store import Journal
 
 
 def git(repo: Path, *arguments: str) -> None:
@@ -135,3 +136,15 @@ def test_journal_is_never_made_in_a_folder_of_another_user(
         place.refuse_foreign(found)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     place.refuse_foreign(found)  # root may work in anybody's
+
+
+def test_repository_whose_path_is_no_utf8_is_refused_with_what_helps(tmp_path: Path) -> None:
+    repo = tmp_path / "odd-\udcff"
+    repo.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=repo, check=True)
+
+    with pytest.raises(Unsupported) as refused:
+        Journal(find(str(repo), state_home=str(tmp_path)).folder).append("x", {})
+
+    assert "name" in refused.value.remedy
+    assert "WSL" not in refused.value.remedy

@@ -451,6 +451,25 @@ def test_a_program_in_the_folder_is_not_taken_through_a_relative_path(
             run(["planted"], cwd=tmp_path, env={"PATH": path}, timeout_s=60)
 
 
+@pytest.mark.parametrize("odd", ["closed/bin", "x" * 300], ids=["closed", "too long"])
+def test_program_is_found_behind_a_folder_of_path_that_cannot_be_searched(
+    tmp_path: Path, odd: str
+) -> None:
+    """As after `sudo -u`: PATH names folders of somebody else, which are closed to us."""
+    (tmp_path / "closed" / "bin").mkdir(parents=True)
+    (tmp_path / "closed").chmod(0)
+    searched = python(
+        "from standfast.processes.programs import find_program",
+        "os.geteuid() or os.setresuid(65534, 65534, 65534)",
+        f"print(find_program('sh', {f'{tmp_path / odd}:/bin'!r}))",
+    )
+
+    done = run(searched, timeout_s=60)
+    (tmp_path / "closed").chmod(0o700)
+
+    assert done.stdout == b"/bin/sh\n", done.stderr
+
+
 def test_output_over_the_limit_is_cut_and_the_writer_still_ends() -> None:
     write = "for _ in range(200): os.write(1, bytes(1024 * 1024))"
     script = python(

@@ -379,7 +379,9 @@ class Git:
         queue = [*_included(listed, "includeif")]
         while queue:
             file = queue.pop()
-            if file in seen or not file.is_file():
+            if file in seen or not os.path.isfile(
+                file
+            ):  # as git: what is closed to us adds nothing
                 continue
             seen.add(file)
             if len(seen) > _INCLUDES_LIMIT:

@@ -52,7 +52,9 @@ def connect(path: str, *, checkpoint: bool = True) -> apsw.Connection:
     try:
         path.encode()
     except UnicodeEncodeError as error:
-        raise Unsupported("the path of the journal is not UTF-8", file=path) from error
+        remedy = "Give the folder on the way to it that has other bytes in its name another one."
+        raise Unsupported("the path of the journal is not UTF-8", file=path,
+                          remedy=remedy) from error  # fmt: skip
     refuse_irregular(path)
     flags = apsw.SQLITE_OPEN_READWRITE  # SQLite itself falls back to reading where it must
     try:

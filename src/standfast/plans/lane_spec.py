@@ -29,6 +29,7 @@ TIERS = {"critical": stages.CRITICAL, "optional": stages.SOFT}
 MOST_RETRIES = 20
 MOST_TASKS = 100
 LAST_PORT = 65535
+LONGEST_LINE = 128 * 1024 - 1  # bytes that Linux takes as one argument
 LONGEST_PROMPTS = 128 * 1024  # of all tasks together: they stand in one event
 
 
@@ -182,6 +183,8 @@ def check(spec: Spec) -> Spec:
         raise WrongUsage("the lane's branch cannot be the base branch itself")
     refuse_branch(spec.branch)
     refuse_branch(spec.base)
+    for line in (spec.setup, spec.test, spec.pr, spec.pr_probe):
+        refuse_line(line)
     if spec.lane == ids.NO_LANE:
         raise WrongUsage("`-` stands for a whole phase: a lane that is run has a name")
     return spec
@@ -242,6 +245,18 @@ def refuse_branch(name: str) -> None:
     if bad:
         raise WrongUsage(f"`{one_line(name, 60)}` can be no branch",
                          remedy="Name one as `git branch` shows it.")  # fmt: skip
+
+
+def refuse_line(line: str) -> None:
+    """A shell line that no system could start would look like one that failed."""
+    if "\0" in line:
+        raise WrongUsage(f"`{one_line(line, 60)}` can never be started: it holds a NUL",
+                         remedy="Take it out.")  # fmt: skip
+    size = len(line.encode("utf-8", "surrogatepass"))
+    if size > LONGEST_LINE:
+        problem = f"`{one_line(line, 60)}` can never be started: {size:,} bytes"
+        raise WrongUsage(f"{problem}, and a command has {LONGEST_LINE:,} at most",
+                         remedy="Put it into a script, and call that.")  # fmt: skip
 
 
 def differences(one: Spec, other: Spec) -> list[str]:

@@ -14,7 +14,6 @@ import os
 import signal as signals
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from standfast.errors.base import ProgramMissing, ProgramTimedOut, TooLarge, UnsafePath, WrongUsage
@@ -49,6 +48,7 @@ from standfast.processes.termination import (
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
 __all__ = [
     "Finished",
@@ -183,9 +183,9 @@ def find_program(name: str, path: str | None) -> str:
     if "/" in name:
         return name
     for folder in (path or os.defpath).split(os.pathsep):
-        file = Path(folder, name)
-        if file.is_absolute() and file.is_file() and os.access(file, os.X_OK):
-            return str(file)
+        file = os.path.join(folder, name)  # a Path's is_file() raises where a folder is closed
+        if os.path.isabs(file) and os.path.isfile(file) and os.access(file, os.X_OK):
+            return file
     raise ProgramMissing(f"the program {name} was not found on PATH")
 
 

@@ -14,7 +14,7 @@ from conftest import Cli
 from standfast import disk
 from standfast.clients.claude import client_version, self_test, settings_file
 from standfast.clients.claude.settings_text import find
-from standfast.errors.base import Conflict
+from standfast.errors.base import Conflict, Unsupported
 from standfast.surfaces.cli.entry import main
 
 NEW, OLD, OLDEST = "2.1.325", "2.0.76", "1.0.128"
@@ -723,3 +723,18 @@ def test_status_tells_the_truth_of_hooks(repo: Path, cli: Cli) -> None:
 
     gone, on = "not_installed", "on"
     assert said == [gone, gone, on, "off", on, gone, on]
+
+
+def test_home_that_is_no_utf8_is_named_with_what_helps(repo: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "odd-\udcff"
+    odd.mkdir()
+    env = {name: each for name, each in os.environ.items() if not name.startswith("XDG_")}
+
+    done = subprocess.run(
+        [sys.executable, "-m", "standfast", "install", "claude", "--yes"], cwd=repo,
+        env={**env, "HOME": str(odd)}, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+
+    assert done.returncode == Unsupported.exit_status, done.stderr
+    assert "XDG_DATA_HOME" in done.stderr
+    assert not (odd / ".claude").exists()

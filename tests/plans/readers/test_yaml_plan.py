@@ -153,6 +153,9 @@ def test_key_that_stands_twice_hides_no_other_mistake() -> None:
         *((f"base: {each!r}\nlanes: {{a: x}}", f"1: `{each}` can be no branch")
           for each in ("-x", "main~0", "main^{commit}", "main@{0}", "a..b", "a b", "HEAD", "@",
                        "main:file", "x.lock", "a//b", "a/")),
+        *((f'{each}: "tr\\0ue"\nmerge: pr\nlanes: {{a: x}}',
+           "1: `tr\\x00ue` can never be started: it holds a NUL")
+          for each in ("setup", "test", "pr", "pr_probe")),
         ("lanes: {a: {task: x, after: [b, b]}, b: x}", "1: `b` stands twice in `after`"),
         ("lanes: {a: x, A: y}",
          "1: the lane `A` is there twice, as `a` but for its case; first in line 1"),
@@ -166,6 +169,13 @@ def test_key_that_stands_twice_hides_no_other_mistake() -> None:
 )  # fmt: skip
 def test_each_mistake_is_told(text: str, says: str) -> None:
     assert says in told(text)
+
+
+def test_command_that_is_too_long_to_be_started_is_told_in_short() -> None:
+    (said,) = told(f"lanes: {{a: {{task: x, test: echo {'x' * 140_000}}}}}")
+
+    assert "140,005 bytes, and a command has 131,071 at most" in said
+    assert len(said) < 200
 
 
 # What no plan may be.

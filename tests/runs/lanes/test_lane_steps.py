@@ -449,6 +449,13 @@ def test_end_of_a_command_is_told_in_one_sentence(ended: Ended, words: str) -> N
     assert prompt.how_it_ended("make test", ended) == words
 
 
+def test_long_command_is_told_in_short_when_it_ended() -> None:
+    told = prompt.how_it_ended(f"echo {'x' * 100_000}", Ended("exited", 3, err="boom"))
+
+    assert len(told) < 500
+    assert told.endswith("…: exit status 3: boom")
+
+
 def test_commit_is_titled_by_its_task() -> None:
     task = Task("t", "\n# Add a users table, and a migration for it, long enough to be cut\n")
 

@@ -337,6 +337,10 @@ def test_terminal_gets_colour_and_a_pipe_gets_plain_lines(cli: Cli, repo: Path) 
     assert "x" * 300 in piped
 
 
+def test_error_that_quotes_without_end_is_cut() -> None:
+    assert len(error_lines(base.WrongUsage("x" * 200_000))) < 5_000
+
+
 def test_hostile_text_never_reaches_a_terminal_raw() -> None:
     hostile = "a\x1b[31mb\u202ec\x9bd\re"
     screen = Screen(color=False, width=200)

@@ -13,7 +13,7 @@ from standfast.clients.claude import (
     settings_text,
 )
 from standfast.clients.hooks import launcher
-from standfast.errors.base import NotARepository, StandfastError
+from standfast.errors.base import NotARepository, StandfastError, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,4 +129,10 @@ def _with_ours(
     environ: Mapping[str, str], found: Version | None, file: SettingsFile, text: str | None
 ) -> str:
     called = launcher.path(environ)
+    try:
+        called.encode()
+    except UnicodeEncodeError:
+        remedy = "Name one in UTF-8 by XDG_DATA_HOME, for every session of the client too."
+        raise Unsupported("settings can name only a launcher whose path is UTF-8", file=called,
+                          remedy=remedy) from None  # fmt: skip
     return settings_text.with_hooks(text, called, abilities.of(found), name=file.shown)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from standfast.errors.base import WrongUsage
 from standfast.plans import lane_spec
 from standfast.plans.checks import lane_waves, overlaps
 from standfast.plans.findings import Finding, line_of, nearest, quoted, warning
+from standfast.plans.plan_commands import commands
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -26,7 +28,7 @@ def check(plan: Plan, runners: Collection[str] | None = None) -> list[Finding]:
     found = [*_doubles(plan), *_after_phases(plan, guesses)]
     for _, lane in plan.lanes():
         found += _lane(lane, guesses)
-    found += _requests(plan)
+    found += [*_requests(plan), *_unstartable(plan)]
     found += [] if runners is None else _unknown_runners(plan, runners)
     return [*found, *overlaps.overlaps(plan)]
 
@@ -131,6 +133,15 @@ def too_long(plan: Plan, prompts: Mapping[str, str]) -> Iterator[Finding]:
         said += [gate.prompt for gate in phase.gates]
         if sum(map(len, said)) > lane_spec.LONGEST_PROMPTS:
             yield Finding(lane.line, f"the tasks of a lane and its gates are {most}")
+
+
+def _unstartable(plan: Plan) -> Iterator[Finding]:
+    """Shell lines that no system could start."""
+    for each in commands(plan, shells=()):
+        try:
+            lane_spec.refuse_line(each.text)
+        except WrongUsage as error:
+            yield Finding(each.line, error.problem, error.remedy)
 
 
 def _requests(plan: Plan) -> Iterator[Finding]:

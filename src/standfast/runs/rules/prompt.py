@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _TITLE = 60
 _WORDS = 1500
 _NAMED = 100
+_COMMAND = 400  # characters of it that are shown
 
 
 def prompt(
@@ -130,4 +131,5 @@ def how_it_ended(what: str, ended: Ended) -> str:
     of_itself = ("error", "limit", "last")
     error, limit, last = (str(ended.report.get(name) or "") for name in of_itself)
     words = (error or limit or ended.err.strip() or last or ended.out.strip())[-_WORDS:]
-    return f"{what}: {said}{': ' + words if words else ''}"
+    shown = what if len(what) <= _COMMAND else one_line(what, _COMMAND)
+    return f"{shown}: {said}{': ' + words if words else ''}"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _STYLES = {"bad": "1;31", "good": "32", "dim": "2", "strong": "1"}
 _NARROW, _WIDE = 60, 200
 _PIPE_WIDTH = 10_000
+_LONGEST = 4_000  # characters of an error: nobody reads more, and a terminal's history is short
 
 
 class Screen(NamedTuple):
@@ -94,7 +95,9 @@ def json_line(value: object) -> str:
 
 def error_lines(error: StandfastError) -> str:
     """An error for people and models: code, problem, place, and where to look next."""
-    lines = [f"error {error.code}: {printable(error.problem)}"]
+    problem = error.problem
+    problem = one_line(problem, _LONGEST) if len(problem) > _LONGEST else printable(problem)
+    lines = [f"error {error.code}: {problem}"]
     if error.where:
         lines.append(f"  in {printable(error.where)}")
     lines.append(f"  {printable(error.remedy)}")

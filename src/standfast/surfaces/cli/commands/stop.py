@@ -9,7 +9,7 @@ from standfast.errors.lanes import StillRunning
 from standfast.journal.author import Author
 from standfast.runs import run_locks
 from standfast.runs.records import run_records
-from standfast.surfaces.cli import unfinished_runs
+from standfast.surfaces.cli import grounds, unfinished_runs
 from standfast.surfaces.cli.screen import json_line
 from standfast.wait_notice import HELP, Wait, named
 
@@ -31,8 +31,8 @@ def configure(parser: Parser) -> None:
     parser.add_argument("run", help="the run")
     parser.epilog = (
         "Exits 0 when it is stopped, or nothing is left to stop; 92 when a process of it lives on;"
-        " 112 when there is no such run. The call that took the run on exits 117, whatever failed"
-        " in it before."
+        " 109 when it is the original's, of which this is a copy; 112 when there is no such run."
+        " The call that took the run on exits 117, whatever failed in it before."
     )
 
 
@@ -40,6 +40,8 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     """Say so in the journal first: whoever takes it on sees that and ends; then end the rest."""
     context.heal()
     found = unfinished_runs.find(context, ids.run_id(arguments.run))
+    if run_records.word(context.journal, found.run_id).state not in _OVER:
+        grounds.refuse_elsewhere(context, found.run_id, found.names)
     context.may_write()
     with context.journal.writing() as tx:
         word = run_records.word(context.journal, found.run_id)
