@@ -386,3 +386,12 @@ def test_copy_has_zeros_where_a_sector_cannot_be_read(tmp_path: Path, monkeypatc
 )
 def test_what_the_system_refuses_has_the_remedy_that_helps(number: int, says: str) -> None:
     assert says in disk.disk_error(OSError(number, "no"), "/file").remedy
+
+
+@pytest.mark.parametrize("number", [errno.EAGAIN, errno.ENOMEM, errno.EPERM])
+def test_what_the_system_refuses_is_no_fault_of_a_disk_where_no_file_is_named(number: int) -> None:
+    told = disk.disk_error(OSError(number, "no"), "")
+
+    assert (told.problem, told.file) == ("the system refused a call: no", None)
+    assert "free space" not in str(told.remedy)
+    assert isinstance(disk.disk_error(OSError(errno.ENOSPC, "full"), ""), DiskFailed)

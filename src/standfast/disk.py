@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 
-from standfast.errors.base import DiskFailed, TooLarge, UnsafePath, Unsupported
+from standfast.errors.base import DiskFailed, SystemRefused, TooLarge, UnsafePath, Unsupported
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
@@ -26,6 +26,7 @@ _FULL_FSYNC = 51  # macOS F_FULLFSYNC: plain fsync there leaves the data in the 
 _OPEN_LESS = "Too many files are open at once: allow more (`ulimit -n` says how many may be)."
 _RIGHTS = "Look at who may write there, then run the command again."
 _REMEDIES = {errno.EMFILE: _OPEN_LESS, errno.ENFILE: _OPEN_LESS, errno.EACCES: _RIGHTS}
+_OF_DISKS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFBIG}
 _NOT_SYNCABLE = {errno.EINVAL, errno.ENOTSUP}  # a folder on a filesystem that has no such thing
 
 
@@ -288,13 +289,21 @@ def swap(first_folder: int, first: str, second_folder: int, second: str) -> bool
     return renames.exchange(first_folder, first, second_folder, second)
 
 
-def disk_error(error: OSError, path: str, act: str = "write") -> DiskFailed | UnsafePath:
-    """Say an operating-system error in the user's terms; *act* is what could not be done."""
+def disk_error(
+    error: OSError, path: str, act: str = "write"
+) -> DiskFailed | UnsafePath | SystemRefused:
+    """Say an operating-system error in the user's terms; *act* is what could not be done.
+
+    Where it is of no file, and not of a disk's kind, no disk is to blame.
+    """
     reason = error.strerror or str(error)
+    if not path and error.errno not in _OF_DISKS:
+        remedy = _REMEDIES.get(error.errno or 0)
+        return SystemRefused(f"the system refused a call: {reason}", remedy=remedy)
     if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO}:
         return UnsafePath(f"not a regular file: {reason}", file=path)
     remedy = _REMEDIES.get(error.errno or 0)
-    return DiskFailed(f"cannot {act}: {reason}", file=path, remedy=remedy)
+    return DiskFailed(f"cannot {act}: {reason}", file=path or None, remedy=remedy)
 
 
 # Opening what others wrote.

@@ -35,6 +35,7 @@ from standfast.errors.base import (
     DiskFailed,
     NotARepository,
     StandfastError,
+    SystemRefused,
     TooLarge,
     WrongUsage,
 )
@@ -353,6 +354,34 @@ def test_output_that_cannot_be_written_is_told(repo: Path, command: tuple[str, .
     answer = run(*command, cwd=repo, through=shell("exec >/dev/full"))
 
     refused(answer, DiskFailed)
+    assert "in the output" in answer.err
+
+
+NO_PROCESS = """\
+import errno, subprocess, sys
+def refuse(*_, **__):
+    raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+subprocess.Popen = refuse
+from standfast.surfaces.cli.entry import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.req("PLAT-03")
+def test_refusal_that_is_of_no_file_is_not_told_as_one_of_the_output(repo: Path) -> None:
+    lane = ("lane", "run", "--run-id", "r", "--phase", "P", "--lane", "A")
+    more = ("--runner", "true", "--task", "task.md")
+    (repo / "task.md").write_text("Do it.\n", encoding="utf-8")
+
+    told = subprocess.run(
+        [sys.executable, "-c", NO_PROCESS, *lane, *more],
+        cwd=repo, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+
+    assert told.returncode == SystemRefused.exit_status
+    assert "Resource temporarily unavailable" in told.stderr
+    assert "output" not in told.stderr
+    assert "free space" not in told.stderr
 
 
 @pytest.mark.req("PLAT-03")

@@ -324,6 +324,14 @@ class UnsafePath(StandfastError):
     remedy = "Name a regular file inside the folder, without links on the way."
 
 
+class SystemRefused(StandfastError):
+    """The system refused something that is of no file: memory, a process, or a right."""
+
+    code = "SF304"
+    exit_status = 33
+    remedy = "See whether memory and processes are left (`ulimit -a`), then run the command again."
+
+
 class FaceInvalid(StandfastError):
     """A file that was edited by hand cannot be read back; it is kept as it is."""
 

@@ -35,7 +35,8 @@ def main(argv: list[str] | None = None) -> int:
     except StandfastError as error:
         return _say(error, arguments)
     except OSError as error:
-        return _say(disk.disk_error(error, str(error.filename or "the output")), arguments)
+        named = error.filename or ("" if _can_print() else "the output")
+        return _say(disk.disk_error(error, str(named)), arguments)
     except Exception as error:  # noqa: BLE001  # the one place: a bug is told, not thrown at people
         return _say(_bug(error), arguments)
     return status
@@ -70,6 +71,15 @@ def _waits(words: str) -> None:
     from standfast.text import printable
 
     speak(f"{clock.local_second(clock.now_us())} {printable(words)}", sys.stderr)
+
+
+def _can_print() -> bool:
+    """What the output did not take is still waiting, and is refused again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return False
+    return True
 
 
 def silence(fd: int) -> None:
