@@ -1,5 +1,6 @@
 """Lanes that were begun one by one, treated as runs are: resumed, stopped, forgotten."""
 
+import json
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -122,3 +123,27 @@ def test_lane_below_nohup_outlives_its_terminal(alone: Alone) -> None:
 
     assert begun.returncode == 0, said
     assert alone.world.merged().total() == 1
+
+
+@pytest.mark.req("CLI-02")
+def test_run_of_lanes_of_no_plan_is_done_once_they_are(alone: Alone) -> None:
+    alone.go.touch()
+    alone.start().communicate(timeout=60)
+
+    shown = alone.world.call("status", "r1")
+    facts = json.loads(alone.world.call("status", "r1", "--json").stdout)
+
+    assert shown.stdout.startswith("r1: done, into main")
+    assert facts["outcome"] == "done"
+
+
+@pytest.mark.req("CLI-02")
+def test_lane_whose_agent_works_on_without_a_run_is_shown_at_work(alone: Alone) -> None:
+    alone.leave()
+
+    shown, listed = alone.world.call("status", "r1").stdout, alone.world.call("status").stdout
+
+    assert shown.startswith("r1: running")
+    assert shown.splitlines()[2].split()[:3] == ["1", "P1/a", "running"]
+    assert "RUNNING  r1/P1/a" in listed
+    assert "`standfast lane resume` goes on" in listed

@@ -275,7 +275,7 @@ def test_run_that_was_cut_off_says_so_and_where_its_lanes_are(world: Night) -> N
     head, _, first, second = world.call("status", "plan").stdout.splitlines()
     go.touch()
     assert head.startswith("plan: cut off")
-    assert first.split()[:4] == ["1", "P1/a", "waiting", "after_lane_start"]
+    assert first.split()[:4] == ["1", "P1/a", "running", "after_lane_start"]
     assert second.split() == ["2", "P1/b", "waiting"]
     until(lambda: not running(world))
 

@@ -87,6 +87,12 @@ def begun_before(journal: Journal, spec: Spec) -> str:
     return key if is_begun or door.find(journal, key) is not None else ""
 
 
+def works_on(journal: Journal, spec: Spec) -> bool:
+    """Whether a command of a lane is at work, if nobody takes the lane on any more."""
+    key = begun_before(journal, spec)
+    return bool(key) and Folder(journal.folder, key).is_alive()
+
+
 def ended_last(journal: Journal, spec: Spec) -> str:
     """The key of the command of a lane that was last found to be ended from outside."""
     return _newest(journal, told.standing(journal, spec), ENDED)

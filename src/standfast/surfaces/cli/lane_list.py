@@ -47,6 +47,7 @@ def gather(context: Context) -> tuple[Shown, ...]:
 
 
 def _shown(context: Context, lane: Standing) -> Shown:
+    from standfast.runs.lanes import lane_watch
     from standfast.runs.lanes.lane_context import is_taken
 
     run_id, name = lane.spec.run_id, "/".join(lane.spec.names)
@@ -71,6 +72,9 @@ def _shown(context: Context, lane: Standing) -> Shown:
     if mark is not None and mark.status in (cp.FAILED, cp.BLOCKED):
         why = one_line(str(mark.record.get("notes") or ""), _WORDS)
         return Shown(run_id, name, NEEDS, stage, f"{mark.status}{runs}: {why}")
+    if lane_watch.works_on(context.journal, lane.spec):
+        words = f"{_doing(lane)}{runs}, and nobody waits for it; `standfast lane resume` goes on"
+        return Shown(run_id, name, RUNNING, stage, words)
     return Shown(
         run_id, name, STOPPED, stage, f"next: {_doing(lane)}; `standfast lane resume` goes on"
     )

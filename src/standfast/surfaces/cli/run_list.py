@@ -69,9 +69,21 @@ def look(context: Context, run: Run) -> dict[Name, Lane]:
             is_open = lane.state is State.WAITING and why is not None
             if is_open and not _moved(context, word, names):
                 lanes[name] = Lane(state, why=why)
-        if lane.state is not State.DONE and is_taken(context.journal, names):
+        if lane.state is State.DONE:
+            continue
+        if is_taken(context.journal, names) or _works_on(context, names, lane):
             lanes[name] = Lane(State.RUNNING)
     return lanes
+
+
+def _works_on(context: Context, names: tuple[str, str, str], lane: Lane) -> bool:
+    """Whether an agent outlives whoever began it."""
+    from standfast.runs.lanes import lane_watch
+
+    spec = lane_records.find(context.journal, names)
+    if spec is None or lane.state is not State.WAITING:
+        return False
+    return lane_watch.works_on(context.journal, spec)
 
 
 def _moved(context: Context, word: Word, names: Sequence[str]) -> bool:
@@ -84,6 +96,10 @@ def stands(context: Context, run: Run, lanes: Mapping[Name, Lane]) -> str:
     word, found = told.word(context.journal, run.run_id), outcome(lanes)
     if word.stood == told.STOPPED:
         return Outcome.STOPPED
+    if not run.is_plan and found is not Outcome.STOPPED:
+        return found  # nothing is said of it as a whole: it is what its lanes are
+    if not run.is_plan and any(lane.state is State.RUNNING for lane in lanes.values()):
+        return State.RUNNING
     return found if found in _BAD or "outcome" in word.facts else CUT_OFF.lower()
 
 
