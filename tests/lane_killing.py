@@ -92,6 +92,9 @@ def perform(name: str, args: list[str]) -> str:
         return ""
     if name == "remove":
         return worktrees.remove(git, args[1]) or ""
+    if name == "end":
+        branch_advance.end_begun(git, args[1])
+        return ""
     branch_advance.advance(git, *args[1:])
     return ""
 

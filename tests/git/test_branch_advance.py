@@ -1,8 +1,10 @@
 """A branch moves forward with its checkout, and no file of a person is written over."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,7 @@ import git_lanes
 from git_lanes import CHANGES, FILES, Repo
 from standfast import filesystems
 from standfast.errors.lanes import BaseMoved, BaseRefused
-from standfast.git import branch_advance
+from standfast.git import branch_advance, file_exchange
 from synced_files import synced
 
 
@@ -370,3 +372,79 @@ def test_a_file_that_a_person_shortened_stays(made: Repo, said: bytes, *, is_sta
     advance(made)
     assert git_lanes.contents(made.top) == wanted()
     assert not [each for each in (made.top / ".git").iterdir() if "standfast" in each.name]
+
+
+# After a death behind the move, when a person has taken the lock away and gone on.
+
+
+def moved_without_index(repo: Repo) -> None:
+    """The branch and the files have come, the index is as it was before."""
+    old, new, index = repo.head("main"), repo.head("lane"), repo.top / ".git/index"
+    before = index.read_bytes()
+    branch_advance.advance(repo.door, "main", old, new)
+    index.write_bytes(before)
+    died(repo, old, new)
+
+
+def test_index_follows_after_a_person_committed_one_file_beside_it(made: Repo) -> None:
+    moved_without_index(made)
+    git_lanes.write(made.top, {"line\nbreak": b"mine\n"})
+    made.git("commit", "-qm", "mine", "line\nbreak")
+
+    branch_advance.end_begun(made.door, "main")
+
+    assert made.status() == []
+    assert git_lanes.contents(made.top) == {**wanted(), "line\nbreak": b"mine\n"}
+
+
+def test_index_of_a_commit_that_took_the_merge_back_is_left_to_whoever_made_it(made: Repo) -> None:
+    moved_without_index(made)
+    git_lanes.write(made.top, {"mine": b"mine\n"})
+    made.git("add", "mine")
+    made.git("commit", "-qm", "mine")
+
+    branch_advance.end_begun(made.door, "main")
+
+    assert made.git("diff", "--cached", "--name-only") == ""
+    assert git_lanes.contents(made.top) == {**wanted(), "mine": b"mine\n"}
+
+
+def test_what_a_person_staged_over_a_stale_index_stays_staged(made: Repo) -> None:
+    moved_without_index(made)
+    git_lanes.write(made.top, {"a": b"mine\n"})
+    made.git("add", "a")
+
+    branch_advance.end_begun(made.door, "main")
+
+    assert made.status() == ["M  a"]
+
+
+def test_nothing_is_taken_from_the_index_when_no_call_died(made: Repo) -> None:
+    old = made.head("main")
+    advance(made)
+    made.git("reset", "-q", old, "--", "a")
+    before = made.status()
+
+    branch_advance.end_begun(made.door, "main")
+
+    assert made.status() == before
+
+
+def test_files_of_a_merge_that_never_came_are_taken_back(made: Repo) -> None:
+    before, real = git_lanes.contents(made.top), file_exchange.put_in_place
+
+    def dies(*given: Any) -> None:
+        real(*given)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    pid = os.fork()
+    if pid == 0:
+        file_exchange.put_in_place = dies
+        advance(made)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+    assert git_lanes.contents(made.top) != before
+
+    branch_advance.end_begun(made.door, "main")
+
+    assert git_lanes.contents(made.top) == before
+    assert made.status() == []

@@ -16,6 +16,8 @@ import lane_killing
 from git_lanes import BRANCH, CHANGES, FILES, Repo
 from harness.faults.shim import compiler
 from lane_killing import MODES, SELF, Killer
+from standfast.git import worktree_state
+from standfast.processes import programs
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="there is no C compiler here")
 
@@ -142,6 +144,49 @@ def test_moving_a_branch_survives_a_death_at_every_point(tmp_path: Path, killer:
         assert git_lanes.contents(repo.top) == files, where
         assert sorted(repo.status()) == [" M line\nbreak", "?? untracked", "A  staged"], where
         assert not [*repo.top.glob(".git/**/*.lock")], where
+
+
+@pytest.mark.sweep
+@pytest.mark.req("REL-01", "RUN-17")
+@pytest.mark.parametrize("is_next", [True, False], ids=["another lane lands", "it is ended"])
+def test_checkout_is_whole_after_whoever_finds_what_a_death_at_any_point_left(
+    tmp_path: Path, killer: Killer, *, is_next: bool
+) -> None:
+    """It has come, or it never began: the index says what the branch says, and mine is mine."""
+    repo = git_lanes.build(tmp_path)
+    old = repo.head()
+    repo.git("checkout", "-q", "-b", "lane")
+    (repo.top / "empty").unlink()
+    new = repo.commit(CHANGES)
+    ends = {}
+    for start in (old, new):
+        repo.git("checkout", "-q", "--detach", start)
+        ends[start] = repo.commit({"a": b"one\ntwo\nthree\nfour\n", "next/one": b"next\n"})
+    repo.git("checkout", "-q", "main")
+    git_lanes.write(repo.top, {**MINE, "staged": b"staged\n"})
+    repo.git("add", "staged")
+    copy(repo)
+    order = ("advance", str(repo.top), "main", old, new)
+    calls, seen = killer.act(*order).calls, set()
+
+    for nth, mode in points(calls):
+        copy(repo)
+        died = killer.act(*order, nth=nth, mode=mode)
+        worktree_state.gone(lambda: programs.programs_in("git", str(repo.top)))
+        at = repo.head("main")
+        seen.add(at)
+        then = ("advance", str(repo.top), "main", at, ends[at])
+        found = killer.act(*(then if is_next else ("end", str(repo.top), "main")))
+
+        where = f"at {nth} by {mode}: {died}, then {found}"
+        assert found.status == 0, where
+        assert repo.head("main") == (ends[at] if is_next else at), where
+        assert sorted(repo.status()) == [" M line\nbreak", "?? untracked", "A  staged"], where
+        assert git_lanes.contents(repo.top).items() >= MINE.items(), where
+        left = [each.name for each in (repo.top / ".git").iterdir() if "standfast-" in each.name]
+        assert not left, where
+        assert not [*repo.top.glob(".git/**/*.lock")], where
+    assert seen == {old, new}
 
 
 def test_the_killer_kills(tmp_path: Path, killer: Killer) -> None:

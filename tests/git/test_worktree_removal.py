@@ -1,5 +1,6 @@
 """A worktree goes when nothing in it can be lost, and stays whole otherwise."""
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 import git_lanes
 from git_lanes import BRANCH, FILES, Repo
-from standfast.git import worktrees
+from standfast.git import ignored_files, worktrees
 
 
 @pytest.fixture
@@ -28,6 +29,19 @@ def test_a_clean_worktree_goes_and_its_branch_stays(made: Repo) -> None:
     assert made.git("worktree", "list", "--porcelain").count("worktree ") == 1
     assert made.head(BRANCH) == made.head()
     assert worktrees.remove(made.door, made.lane) is None
+
+
+def test_worktree_in_which_a_file_has_several_names_goes(made: Repo) -> None:
+    (made.lane / "a").unlink()
+    os.link(made.lane / "deep/er/b", made.lane / "a")
+    os.link(made.lane / "a", made.lane / "third")
+    made.git("add", "-A", cwd=made.lane)
+    made.git("commit", "-qm", "one file", cwd=made.lane)
+    os.link(made.lane / "bytes", made.lane / "x.log")
+    ours = ignored_files.listed(made.door.at(made.lane))
+
+    assert worktrees.remove(made.door, made.lane, ours) is None
+    assert not made.lane.exists()
 
 
 def nested(repo: Repo) -> None:

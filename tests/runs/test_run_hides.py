@@ -1,5 +1,7 @@
 """What a run makes below `.claude/` is no news of `git status`; what others keep there is."""
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,36 @@ def test_lane_that_is_run_by_itself_hides_its_files_too(world: Night) -> None:
 
     assert lane.run(WRITES, "--merge", "none").returncode == 0
 
+    assert seen(world) == []
+
+
+@pytest.mark.parametrize("word", ["ls-files -z", "rev-parse --path-format"])
+@pytest.mark.parametrize("command", ["run", "lane"])
+def test_files_are_hidden_after_a_run_that_was_stopped_while_it_hid_them(
+    world: Night, word: str, command: str
+) -> None:
+    """Everything may be told to write them from then on, and later they would be somebody's."""
+    fake, stopped = world.top / "fake" / "git", world.top / "stopped"
+    fake.parent.mkdir()
+    fake.write_text(
+        f'#!/bin/sh\ncase "$*" in *"{word}"*) test -e {stopped} ||'
+        f" {{ touch {stopped}; kill -TERM $PPID; }};; esac\n"
+        f'exec {shutil.which("git")} "$@"\n',
+        encoding="utf-8",
+    )
+    fake.chmod(0o755)
+    path = f"{fake.parent}{os.pathsep}{world.environ['PATH']}"
+    lane = Lane(repo=world.repo, home=world.top)
+    if command == "run":
+        begun = world.call("run", world.plan(PLAN), PATH=path)
+    else:
+        begun = lane.run(WRITES, "--merge", "none", PATH=path)
+
+    done = world.call("resume")
+
+    assert stopped.exists()
+    assert begun.returncode != 0
+    assert done.returncode == 0, done.stderr
     assert seen(world) == []
 
 

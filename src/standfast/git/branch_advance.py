@@ -32,10 +32,7 @@ def advance(git: Git, branch: str, old: str, new: str) -> list[str]:
     at = git.resolve(ref)
     if at != old or at == new or not git.is_ancestor(old, new):
         _refuse_moved(git, branch, at, old, new)
-        doors = _doors(git, branch)
-        if at == new:
-            _mend(_checkouts(git, doors, old, new), branch)
-        _settle(git, branch, doors)
+        end_begun(git, branch)
         return []
     _refuse_rebased(git, branch)
     worktree_state.refuse_elsewhere(git)
@@ -46,6 +43,16 @@ def advance(git: Git, branch: str, old: str, new: str) -> list[str]:
         _bring_forward(mine, git, ref, old, new)
     _settle(git, branch, doors)
     return [name for place in places for name in fast_forward.unlike(place)]
+
+
+def end_begun(git: Git, branch: str) -> None:
+    """Make good what a call that died left in the checkouts of a branch, however far it came."""
+    doors = _doors(git, branch)
+    for door in doors:
+        place = fast_forward.Checkout(door, str(door.directory), "", "", [])
+        with suppress(BaseMoved), index_lock.taken(place, branch):
+            index_lock.end_begun(place)
+    _settle(git, branch, doors)
 
 
 def _bring_forward(places: list[Checkout], git: Git, ref: str, old: str, new: str) -> None:
@@ -89,13 +96,6 @@ def _as_before(place: Checkout, *, is_whole: bool) -> list[str]:
     if is_whole or not place.died:
         index_lock.unmark(place)
     return kept
-
-
-def _mend(places: list[Checkout], branch: str) -> None:
-    for place in places:
-        with suppress(BaseMoved), index_lock.held(place, branch) as mine:
-            fast_forward.mend_index(mine)
-            fast_forward.clear_room(mine)
 
 
 def _checkouts(git: Git, doors: list[Git], old: str, new: str) -> list[Checkout]:

@@ -276,17 +276,43 @@ def naming(kept: list[str]) -> str:
     return f"{said}: it is kept in {', '.join(kept)}"
 
 
-def mend_index(place: Checkout) -> None:
-    """The branch was moved, and whoever did it died before the index: nobody touched that since."""
-    if _entries(place) != {e.name: (e.was, e.old) for e in place.changes if e.old}:
-        return
+def has_landed(place: Checkout) -> bool:
+    """Whether the branch came to where a call that died was bringing the checkout."""
+    head = place.git.head()
+    return bool(head and place.changes) and place.git.is_ancestor(place.new, str(head))
+
+
+def give_up(place: Checkout) -> None:
+    """It has not landed: files of ours are taken back, if nobody has put them in the index."""
+    if place.changes and _entries(place) == _as_old(place):
+        settle(place)
+    else:
+        clear_room(place)
+
+
+def mend_index(place: Checkout) -> bool:
+    """It has landed, and whoever did that died before the index; gives if that was behind.
+
+    What is staged or committed otherwise since then is a person's.
+    """
+    since = {each.name for each in changes(place.git, place.new, str(place.git.head()))}
+    old, staged = _as_old(place), _entries(place)
+    behind = [
+        e for e in place.changes if e.name not in since and old.get(e.name) == staged.get(e.name)
+    ]
     none = "0" * len(place.new)
     lines = "".join(
         f"{each.mode} {each.new}\t{each.name}\0" if each.new else f"0 {none}\t{each.name}\0"
-        for each in place.changes
+        for each in behind
     )
-    place.git.write("update-index", "-z", "--index-info", stdin=os.fsencode(lines))
-    place.git.ask("update-index", "-q", "--refresh")
+    if behind:
+        place.git.write("update-index", "-z", "--index-info", stdin=os.fsencode(lines))
+        place.git.ask("update-index", "-q", "--refresh")
+    return bool(behind)
+
+
+def _as_old(place: Checkout) -> dict[str, tuple[str, str]]:
+    return {each.name: (each.was, each.old) for each in place.changes if each.old}
 
 
 def _entries(place: Checkout) -> dict[str, tuple[str, str]]:

@@ -32,9 +32,10 @@ def record(git: Git, names: Sequence[str], words: Sequence[str]) -> bytes:
         door = git.at(git.directory, **given)
         door.write("read-tree", "HEAD")
         _stage(door, names, gone)
-        said = door.write("commit", *words)
-    _stage(git, names, gone)  # once more after a death: what is committed changes nothing
-    return said
+        try:
+            return door.write("commit", *words)
+        finally:  # also where nothing was left to commit: a death came between that and this
+            _stage(git, names, gone)
 
 
 def _is_gone(git: Git, name: str) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _MARK = "standfast takes it away"
+_CHANGED = -1  # the time of change, last of what is known of a file
 _KEPT_BY_GIT = ("modules", "refs")  # of a worktree alone: submodules, and refs of its own
 
 
@@ -61,7 +62,7 @@ def _retire(git: Git, top: str, own: Path, ours: Mapping[str, Sequence[int]]) ->
         disk.replace(str(own / "locked"), _MARK.encode(), mode=0o644)
         for name in may_go:
             ignored_files.take(top, name, ours[name])
-        _take_files(top, before)
+        _take_files(top, before, {ours[name][0] for name in may_go})
         reason = _close(git, top, own)
     elif lock != _MARK:
         return reason
@@ -147,14 +148,22 @@ def _identity(path: str) -> tuple[int, ...] | None:
     return facts.st_ino, facts.st_mode, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
 
-def _take_files(top: str, before: Mapping[str, tuple[int, ...]]) -> None:
+def _take_files(top: str, before: Mapping[str, tuple[int, ...]], gone: set[int]) -> None:
+    """*gone* are inodes of which a name went: that changes the time of change of the others."""
     for name, seen in before.items():
         path = os.path.join(top, name)
-        if _identity(path) == seen and not stat.S_ISDIR(seen[1]):
+        if not stat.S_ISDIR(seen[1]) and _is_still(_identity(path), seen, gone):
             _unlink(path)
+            gone.add(seen[0])
     for folder, _, _ in os.walk(top, topdown=False):
         if folder != top:
             _remove_if_empty(folder)
+
+
+def _is_still(now: tuple[int, ...] | None, seen: tuple[int, ...], gone: set[int]) -> bool:
+    if now is None or now[:_CHANGED] != seen[:_CHANGED]:
+        return False
+    return now == seen or seen[0] in gone
 
 
 def _unlink(path: str) -> None:

@@ -1,10 +1,13 @@
 """Files, links and folders that an agent puts in each other's places."""
 
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from lane_runs import Lane, build
+from lane_runs import LANE, Lane, build
 from standfast.git.command import Git
 
 
@@ -59,3 +62,34 @@ def test_what_is_staged_beside_such_a_path_stays_staged(lane: Lane) -> None:
 
     assert lane.git("status", "--porcelain") == "M  kept"
     assert "a.txt" not in lane.git("ls-tree", "--name-only", "HEAD").split()
+
+
+@pytest.mark.req("CKP-11")
+@pytest.mark.parametrize("agent", ["rm a.txt; mkdir a.txt; echo x > a.txt/in", "echo x > a.txt"])
+def test_lane_that_died_between_a_commit_and_its_index_goes_on(
+    lane: Lane, tmp_path: Path, agent: str
+) -> None:
+    """Git moves the branch first: until the index follows, it says the opposite of the commit."""
+    fake = tmp_path / "bin" / "git"
+    fake.parent.mkdir()
+    plain = shutil.which("git")
+    fake.write_text(
+        f'#!/bin/sh\n{plain} "$@"; s=$?\n'
+        f'case " $* " in *" commit "*) test -e {tmp_path}/died || {{\n'
+        f" touch {tmp_path}/died; unset GIT_INDEX_FILE; {plain} -C {lane.tree} read-tree HEAD~\n"
+        " kill -9 $PPID; };;\nesac\nexit $s\n",
+        encoding="utf-8",
+    )
+    fake.chmod(0o755)
+    argv = lane.argv("run", *LANE, "--task", lane.task("one"), "--runner", agent)
+    env = {**os.environ, "PATH": f"{fake.parent}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(argv, cwd=lane.repo, env=env, capture_output=True, check=False)
+    assert (tmp_path / "died").exists()
+    assert lane.git("diff", "--cached", "--name-only", cwd=lane.tree)
+
+    done = lane.resume()
+
+    assert done.returncode == 0, done.stderr
+    assert lane.git("rev-list", "--count", "main") == "3", "the work is committed once"
+    assert lane.git("ls-tree", "-r", "--name-only", "main", "a.txt").startswith("a.txt")
+    assert lane.git("status", "--porcelain") == ""

@@ -83,10 +83,18 @@ def _commit(work: Work, tree: Git, title: str, names: list[str]) -> str:
     try:
         return tree.commit_durably(names, title)
     except GitFailed as error:
+        if _is_committed(tree, names):
+            tree.make_durable()
+            return str(tree.head())
         if not any(words in error.problem for words in _NAMELESS):
             raise
     nameless = tree.at(tree.directory, **NOBODY)
     return nameless.commit_durably(names, title)
+
+
+def _is_committed(tree: Git, names: list[str]) -> bool:
+    """Whether a call that died had committed this, and only git's index had not followed."""
+    return tree.head() is not None and not {*names} & {*changes.paths(tree)}
 
 
 def _refuse_filtered(work: Work, tree: Git, names: list[str]) -> None:

@@ -20,6 +20,7 @@ from standfast.runs.lanes import (
     lane_tests,
     merge_step,
     pauses,
+    unfinished_merge,
     worktree_setup,
 )
 from standfast.runs.lanes.lane_context import checkpoint, log, recording, step
@@ -67,6 +68,9 @@ def _go(work: Work, *, asked: bool) -> Standing:
         if following.do is Do.NOTHING:
             return lane
         _refuse_step(work, following)
+        if unfinished_merge.is_left(lane):
+            unfinished_merge.end(work, lane)
+            continue
         if following.do in _IN_TREE and merge_step.is_moving(lane):
             merge_step.settle(work, lane)
             continue

@@ -24,6 +24,7 @@ from standfast.runs.lanes import (
     pull_request,
     setup_leftovers,
     shared_settings,
+    unfinished_merge,
 )
 from standfast.runs.lanes.lane_context import log, recording, step
 from standfast.runs.lanes.lane_start import base_commit, see_to_worktree
@@ -174,12 +175,7 @@ def _merge(work: Work, base: str, now: str) -> bool:
         _refuse_moved(work, number, now, moved.problem)
         return True  # the next look finds it as it is now
     except BaseRefused as refused:
-        where = f" ({refused.file})" if refused.file else ""
-        remedy = (
-            f"Put your changes there away, or merge {spec.branch} there yourself; then resume the"
-            " lane."
-        )
-        block(work, now, f"{refused.problem}{where}", event="lane_blocked", remedy=remedy)
+        unfinished_merge.refuse(work, now, refused)
     left = f"in its checkout is not as {spec.base} has it: {a_few(unlike)}" if unlike else ""
     words = (f"merged into {spec.base} as {new}", *_said(work), left)
     complete(work, now, "; ".join(filter(None, words)))

@@ -48,6 +48,8 @@ def worker(
     folder = os.path.dirname(faces.CHECKPOINTS_FILE)
     git = Git(directory=Path(context.place.main_root), is_tied=True)
     seen: set[str] = set()
+    # Now already: whoever is stopped in the middle of this has not been able to write it.
+    _hide(git, face.root, (face.relative,), seen)
     who, environ = author(context), dict(context.environ)
 
     def work(journal: Journal, spec: Spec) -> Work:
@@ -76,7 +78,7 @@ def worker(
 def _hide(git: Git, root: str, names: Sequence[str], seen: set[str]) -> None:
     """What is not there yet will be ours; what is there is somebody's, or was hidden before."""
     asked = [name for name in names if name.startswith(_CLAUDE) and name not in seen]
-    seen.update(asked)
     new = [name for name in asked if not os.path.lexists(os.path.join(root, name))]
     if new:
         excludes.exclude_new(git, new)
+    seen.update(asked)
