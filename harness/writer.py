@@ -1,7 +1,7 @@
 """One writer of the storm: adds facts in its own way and acknowledges each, until it is killed.
 
 A number goes out only after the journal said "recorded", or the spool "kept": whatever was told
-must be found later. Every fact is a `storm.wrote` with its writer's session and a number.
+must be found later. Every fact is a `tool.wrote` with its writer's session and a number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Work = Callable[[int], None]  # record the fact of this number
 
-KIND = "storm.wrote"
+KIND = "tool.wrote"  # of a family that a spool may hold
 LEASE = "lane"
 STOPPED = b"stopped"
 BUSY = b"busy"

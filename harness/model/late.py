@@ -18,10 +18,9 @@ class Late(Ground):
     def spool(self) -> None:
         """A fact whose writer could not have the journal."""
         choices: tuple[tuple[str, Payload], ...] = (
-            ("model.late", {"said": self.words()}),
-            ("decision.noted", {"text": self.words()}),
-            ("decision.noted", {"text": " "}),  # will be refused, and takes no id with it
-            ("lease.taken", {"holder": "nameless"}),  # the same, after its event was written
+            ("tool.late", {"said": self.words()}),
+            ("decision.noted", {"text": self.words()}),  # no hook decides: refused, as what follows
+            ("lease.taken", {"holder": "nameless"}),
             ("cell.set", {"key": KEYS[self.choose(2)], "value": {"words": self.words()}}),
         )
         kind, payload = choices[self.choose(len(choices))]
@@ -68,15 +67,11 @@ class Late(Ground):
         self.gaps_told = self.gaps
 
     def _bring_home(self, trial: Truth) -> None:
-        for at, kind, payload in self.spooled:  # in the order of doing, whatever the clock said
-            if kind == "decision.noted":
-                self._bring_note(trial, str(payload["text"]).strip())
-            elif kind == "lease.taken":
-                trial.append("stray.refused", None)
-            elif kind == "cell.set":
-                trial.set(str(payload["key"]), payload["value"], at, late=True)
-            else:
+        for _, kind, payload in self.spooled:  # in the order of doing, whatever the clock said
+            if kind == "tool.late":
                 trial.append(kind, payload)
+            else:
+                trial.append("stray.refused", None)
         for words in sorted(self.posted, key=lambda words: words is not None):
             self._bring_note(trial, words or "")  # what cannot be read has no time: it is first
         if self.gaps > self.gaps_told:

@@ -73,11 +73,10 @@ class Truth:
         self.decisions[identity] = text
         self.ever.add(text)
 
-    def set(self, key: str, value: object, at: int, *, late: bool = False) -> None:
-        """A cell; one that is told late yields to what is newer."""
+    def set(self, key: str, value: object, at: int) -> None:
+        """A cell."""
         seq = self.append("cell.set", {"key": key, "value": value})
-        if not late or key not in self.cells or at > self.cells[key].at:
-            self.cells[key] = Cell(value, seq, at)
+        self.cells[key] = Cell(value, seq, at)
 
     def take(self, name: str, holder: str) -> int:
         """A lease under the next token."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 UNKNOWN = "unknown"  # the id of a file that cannot be read: something was here
-MOST_LOST = 20
+MOST_LOST = MOST_NAMES = 20
 _ESCAPES = (("%", "%25"), ("\n", "%0A"), ("\r", "%0D"))
 
 
@@ -29,7 +29,7 @@ class Original:
 class Identity:
     """A journal as its id file tells of it; without a name the next one is not made yet."""
 
-    __slots__ = ("home", "lost", "mark", "name", "original", "was")
+    __slots__ = ("before", "home", "lost", "mark", "name", "original", "was")
 
     def __init__(
         self,
@@ -40,6 +40,7 @@ class Identity:
         lost: Iterable[str] = (),
         original: Original | None = None,
         mark: str = "",
+        before: Iterable[str] = (),
     ) -> None:
         self.name = name
         self.home = home  # the git directory, or the journal's own folder where there is none
@@ -47,6 +48,7 @@ class Identity:
         self.was = tuple(was)  # homes before
         self.lost = tuple(lost)  # journals that were here and are gone, until a person says so
         self.original = original
+        self.before = tuple(before)  # what it was called by whoever had it before
 
 
 def read(data: bytes) -> Identity:
@@ -62,7 +64,9 @@ def read(data: bytes) -> Identity:
     home = found.get("home", [""])[-1]
     original = _original(found.get("copy", [""])[-1])
     mark = found.get("folder", [""])[-1]
-    return Identity(name, home, was=found.get("was", ()), lost=lost, original=original, mark=mark)
+    before = [each for each in found.get("before", []) if _is_name(each)]
+    return Identity(name, home, was=found.get("was", ()), lost=lost, original=original, mark=mark,
+                    before=before[-MOST_NAMES:])  # fmt: skip
 
 
 def write(identity: Identity) -> bytes:
@@ -71,6 +75,7 @@ def write(identity: Identity) -> bytes:
     lines += [f"folder {identity.mark}"] if identity.name and identity.mark else []
     lines += [f"was {_escaped(path)}" for path in identity.was]
     lines += [f"lost {name}" for name in identity.lost]
+    lines += [f"before {name}" for name in identity.before]
     if (copied := identity.original) is not None:
         lines.append(f"copy {copied.through} {copied.journal} {_escaped(copied.path)}")
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
@@ -121,20 +126,29 @@ class Here:
         self.new = new
 
 
-def at_home(known: Identity | None, now: Here, *, copied: int | None) -> Identity:
+def at_home(
+    known: Identity | None, now: Here, *, copied: int | None, is_taken: bool = False
+) -> Identity:
     """The id of a journal that is here now: given, kept by one that moved, new for a copy.
 
-    *copied* is the last event of a copy, None where nobody else answers to the same id.
+    *copied* is the last event of a copy, None where nobody else answers to the same id. One that
+    was others' and *is taken* gets another name too: the one before is theirs.
     """
     name, was, lost, original = now.new, list[str](), tuple[str, ...](), None
+    before = tuple[str, ...]()
     if known is not None:
         was, lost = [path for path in _homes(known) if path != now.home], known.lost
         is_named = known.name not in {"", UNKNOWN}
+        before = known.before
         if is_named and copied is None:
-            name, original = known.name, known.original
+            name, original = known.name if not is_taken else now.new, known.original
         elif is_named and copied is not None:
             original = Original(known.name, known.home, copied)
-    return Identity(name, now.home, was=was, lost=lost, original=original, mark=now.mark)
+        if is_named and name != known.name:
+            names = [*(each for each in before if each != known.name), known.name]
+            before = tuple(names[-MOST_NAMES:])
+    return Identity(name, now.home, was=was, lost=lost, original=original, mark=now.mark,
+                    before=before)  # fmt: skip
 
 
 def _homes(identity: Identity) -> list[str]:

@@ -483,7 +483,7 @@ def full(disk: str, launcher: str) -> None:
         hooks("PostToolUse", **BASH, tool_response={"stdout": big}, tool_use_id=f"call-{calls}")
         calls += 1
     for number in range(spool.SLOTS - 6):
-        assert spool.keep(str(hooks.folder), "kept", {"number": number})
+        assert spool.keep(str(hooks.folder), "tool.kept", {"number": number})
     for number in range(8):
         hooks("PreToolUse", **BASH, tool_use_id=f"last-{number}")
     Path(disk, "filler").unlink()

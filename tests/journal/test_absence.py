@@ -15,6 +15,7 @@ from effect_desk import until
 from hook_calls import Hooks, put_launcher
 from run_worlds import night
 from standfast import disk, xdg
+from standfast.errors.base import JournalGone
 from standfast.journal import id_file, known_places
 from standfast.journal.author import Author
 from standfast.journal.fallback import inbox
@@ -306,3 +307,40 @@ def test_new_repository_with_the_number_of_the_old_one_is_another(
     said = known_places.missing(state, str(folder))
 
     assert said == "" if is_new else "was taken away" in said
+
+
+@pytest.mark.req("REL-11")
+@pytest.mark.parametrize("is_written_on", [False, True])
+def test_older_copy_of_a_journal_is_refused_by_whoever_wrote_more(
+    tmp_path: Path, *, is_written_on: bool
+) -> None:
+    """It has the same name: a run would go on in it, and forget what it has done."""
+    here, old = tmp_path / "standfast", tmp_path / "old"
+    with closing(Journal(str(here))) as journal:
+        journal.append("noted", {})
+        shutil.copytree(here, old, copy_function=shutil.copy2)
+        journal.append("noted", {"more": 1})
+
+        shutil.rmtree(here)
+        shutil.copytree(old, here, copy_function=shutil.copy2)
+        if is_written_on:
+            with closing(Journal(str(here))) as other:
+                other.append("noted", {"by": "another"})
+                other.append("noted", {"by": "another"})
+
+        with pytest.raises(JournalGone, match="taken away"):
+            journal.query("SELECT 1 FROM events")
+        with pytest.raises(JournalGone, match="taken away"):
+            journal.append("noted", {"more": 2})
+
+
+def test_journal_is_written_on_by_whoever_undid_something(tmp_path: Path) -> None:
+    """What was never committed was promised to nobody."""
+    with closing(Journal(str(tmp_path / "standfast"))) as journal:
+        journal.append("noted", {})
+        with pytest.raises(KeyError), journal.writing() as tx:
+            tx.append("noted", {"undone": 1})
+            raise KeyError
+        journal.abandon()
+
+        assert journal.append("noted", {}) == 2

@@ -21,7 +21,7 @@ from standfast.journal.store import Journal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-KIND = "storm.spooled"
+KIND = "tool.spooled"
 _KEEPERS, _EACH, _MERGERS = 10, 7, 4
 _TRIES = 300
 

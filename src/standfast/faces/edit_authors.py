@@ -16,6 +16,7 @@ from standfast.faces import look
 from standfast.faces.merge import Changes
 from standfast.journal import agents_at_work, session_process
 from standfast.journal.author import Author
+from standfast.journal.tables.folds import ARRIVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,10 +83,13 @@ def _look(
     written_us: int | None,
 ) -> tuple[Known, dict[str, set[str] | None]]:
     wrote = _wrote(journal, face, sessions)
-    is_doubtful = _is_doubtful(journal, clock.now_us() if written_us is None else written_us)
+    when = clock.now_us() if written_us is None else written_us
+    is_doubtful = _is_doubtful(journal, when)
+    if _came_along(journal, face):
+        return Known(), dict.fromkeys(wanted)
     if not face.in_git:
         known = Known(wrote=wrote, is_doubtful=is_doubtful)
-        return known, dict.fromkeys(wanted, _outside_git(journal, face))
+        return known, dict.fromkeys(wanted, _outside_git(journal, face, when))
     if _is_nested(face):
         return Known(), dict.fromkeys(wanted)
     from pathlib import Path
@@ -157,13 +161,28 @@ def _is_nested(face: Face) -> bool:
     return False
 
 
-def _outside_git(journal: Journal, face: Face) -> set[str] | None:
-    """Beside the journal only people and agents of this machine write.
+def _came_along(journal: Journal, face: Face) -> bool:
+    """Whether the journal arrived with its directory, and this file was not looked at here since.
 
-    Elsewhere the first that is seen of a file may have come from anywhere.
+    Its own memory of the file is the sender's too, and so are the drafts beside it.
     """
-    if face.root == journal.folder:
-        return set()
+    if not journal.exists:
+        return False
+    if journal.is_anothers:
+        return True
+    rows = journal.query("SELECT max(seq) FROM events WHERE kind = ?", (ARRIVED,))
+    return bool(rows and rows[0][0]) and look.known_since(journal, face.name) < int(rows[0][0])
+
+
+def _outside_git(journal: Journal, face: Face, written_us: int) -> set[str] | None:
+    """The first that is seen of a file may have come from anywhere.
+
+    Beside the journal only people and agents of this machine write, since it was begun there.
+    """
+    if face.root == journal.folder and journal.exists:
+        ((began_us,),) = journal.query("SELECT min(at) FROM events")
+        if began_us is not None and began_us <= written_us:
+            return set()
     is_known = journal.exists and look.remembered(journal, face).digest is not None
     return set() if is_known else None
 

@@ -12,7 +12,7 @@ import os
 from standfast import clock, disk
 from standfast import journal_id as rules
 from standfast.errors.base import JournalGone, StandfastError
-from standfast.journal import journal_file, known_places
+from standfast.journal import journal_file, own_journals
 from standfast.journal.author import STANDFAST
 from standfast.journal.chain import LAST
 from standfast.journal.journal_file import ID, LARGEST_ID
@@ -106,29 +106,51 @@ def settle(journal: Journal, connection: apsw.Connection) -> None:
     last = int(str(row[0])) if row else 0
     if known is not None and known.lost and not last:
         _tell_gap(journal, connection, known)
-    if last and _is_strangers(journal, known):
-        _tell_arrival(journal, connection, last)
+    arrival = _arrival(journal, connection, known, last) if last else None
+    if arrival is not None:
+        _tell_arrival(journal, connection, arrival)
     copied = last if known is not None and _answers(known, journal.folder) else None
-    now = rules.at_home(known, _here(journal.folder, _new_name()), copied=copied)
+    here = _here(journal.folder, _new_name())
+    now = rules.at_home(known, here, copied=copied, is_taken=arrival is not None)
     if journal.state_home:  # before it is at home: nobody looks then
-        known_places.register(journal.state_home, now.name)
-    _write(journal.folder, now)
+        own_journals.register(journal.state_home, now.name, connection)
+    if known is None or rules.write(known) != rules.write(now):
+        _write(journal.folder, now)
 
 
-def _is_strangers(journal: Journal, known: Identity | None) -> bool:
-    """Whether this is no journal that this user wrote: it came with its directory."""
-    if not journal.state_home:
-        return False
+def _arrival(
+    journal: Journal, connection: apsw.Connection, known: Identity | None, last: int
+) -> dict[str, object] | None:
+    """What to tell of a journal that is not as this user left it; None of one that is."""
+    home, folder = journal.state_home, journal.folder
+    if not home:
+        return None
     if known is None:  # where nothing may be written beside the folder it never has an id
-        return os.access(home_of(journal.folder), os.W_OK)
-    return not known_places.is_registered(journal.state_home, known.name)
+        return {"through": last} if os.access(home_of(folder), os.W_OK) else None
+    if _stands_still(known, folder) and not own_journals.can_tell(home):
+        return None if _is_owner(folder) else {"through": last}
+    if own_journals.vouches_for_all(home, known.name):
+        return None
+    ours = own_journals.through(home, (*known.before, known.name), connection, last)
+    return own_journals.told(connection, ours, last)
 
 
-def _tell_arrival(journal: Journal, connection: apsw.Connection, last: int) -> None:
-    """What it says so far is the repository's: told before anybody asks it again."""
+def _stands_still(known: Identity, folder: str) -> bool:
+    return (known.home, known.mark) == (home_of(folder), journal_file.mark_of(folder))
+
+
+def _is_owner(folder: str) -> bool:
+    """Whose the folder is, whoever may write there: root may everywhere."""
+    return os.stat(folder).st_uid == os.geteuid()
+
+
+def _tell_arrival(
+    journal: Journal, connection: apsw.Connection, arrival: dict[str, object]
+) -> None:
+    """What others said so far is the repository's: told before anybody asks it again."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        text = encode({"through": last})
+        text = encode(arrival)
         journal.insert(connection, ARRIVED, text, STANDFAST, origin=None, at=clock.now_us())
     except BaseException:
         journal.forget()
@@ -139,14 +161,16 @@ def _tell_arrival(journal: Journal, connection: apsw.Connection, last: int) -> N
 
 def read_as_strangers(journal: Journal, connection: apsw.Connection) -> bool:
     """Have a reader see it so before anybody wrote here: in tables of this connection alone."""
-    known = read(journal.folder)
-    if not _is_strangers(journal, known):
+    row = connection.execute(LAST).fetchone()
+    last = int(str(row[0])) if row else 0
+    arrival = _arrival(journal, connection, read(journal.folder), last) if last else None
+    if arrival is None:
         return False
     for table in SPOKEN:
         copy = f"CREATE TEMP TABLE {table} AS SELECT * FROM main.{table}"  # noqa: S608  # our names
         connection.execute(copy)
-    row = (0, 0, "", None, None, "", "", ARRIVED, None, "{}", b"")
-    FOLDS[ARRIVED](connection, row)
+    event = (0, 0, "", None, None, "", "", ARRIVED, None, encode(arrival), b"")
+    FOLDS[ARRIVED](connection, event)
     return True
 
 
@@ -182,8 +206,9 @@ def acknowledge(journal: Journal, kind: str, author: Author) -> None:
         tx.append(kind, {"lost": list(known.lost)}, author)
     with journal.writing():  # after it is recorded, and nobody else changes the file meanwhile
         kept = Identity(
-            known.name, known.home, was=known.was, original=known.original, mark=known.mark
-        )
+            known.name, known.home, was=known.was, original=known.original, mark=known.mark,
+            before=known.before,
+        )  # fmt: skip
         _write(journal.folder, kept)
 
 

@@ -69,6 +69,22 @@ def is_at_home(folder: str, known: bytes) -> bool:
     return b"\nhome %b\nfolder %b\n" % (home, mark_of(folder).encode()) in known
 
 
+def is_ours(folder: str, known: bytes, state_home: str) -> bool:
+    """Whether it is at home, and this user knows it: another's may stand at the same place."""
+    name = known.partition(b"\n")[0].removeprefix(b"journal ").decode("ascii", "replace")
+    return is_at_home(folder, known) and (not state_home or is_registered(state_home, name))
+
+
+def registered(state_home: str, name: str) -> str:
+    """Where the state directory of a user says that a journal of this id is theirs."""
+    return os.path.join(state_home, "standfast", "journals", "ids", name)
+
+
+def is_registered(state_home: str, name: str) -> bool:
+    """Whether this user wrote in the journal of this id."""
+    return name.isalnum() and os.path.lexists(registered(state_home, name))
+
+
 def mark_of(folder: str) -> str:
     """What no tar brings along: the number of the home, and since when there is a lock in it.
 

@@ -2,7 +2,7 @@
 
 The id beside a journal may go with it. Then nothing here is damage, since nobody can tell it from
 a fresh clone; that there was one is said all the same. Nothing rests on this: where it cannot be
-read or written, nothing is said.
+read or written, nothing is said. Whose a journal is, `own_journals` says.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors.base import StandfastError
-from standfast.journal import journal_file
+from standfast.journal import own_journals
 from standfast.journal.chain import sha256
 
 if TYPE_CHECKING:
@@ -23,25 +23,6 @@ _LIMIT = 16 * 1024
 _OURS = "standfast"  # how the names of what we put there begin
 
 
-def register(state_home: str, name: str) -> None:
-    """Remember that a journal of this id is this user's; one that came from elsewhere is not."""
-    path = _registered(state_home, name)
-    try:
-        if not os.path.lexists(path):
-            _write(path, b"")
-    except (OSError, StandfastError):
-        return
-
-
-def is_registered(state_home: str, name: str) -> bool:
-    """Whether this user wrote in the journal of this id, or one of theirs was there before."""
-    return bool(name) and name.isalnum() and os.path.lexists(_registered(state_home, name))
-
-
-def _registered(state_home: str, name: str) -> str:
-    return os.path.join(state_home, FOLDER, "ids", name)
-
-
 def remember(state_home: str, journal: Journal) -> str:
     """Write down which journal is here; what to say of another that was, or nothing."""
     from standfast.journal import id_file  # which asks this module
@@ -50,8 +31,7 @@ def remember(state_home: str, journal: Journal) -> str:
     known = id_file.read(journal.folder)  # what it says, and not what it will: a copy gets another
     if known is None or not known.name or known.home != home:
         return ""
-    if journal_file.is_at_home(journal.folder, journal_file.id_of(journal.folder)):
-        register(state_home, known.name)  # also where hooks alone have written so far
+    own_journals.advance(state_home, journal)
     path = _note_of(state_home, home)
     try:
         told = _told(known.name, home)
@@ -60,7 +40,7 @@ def remember(state_home: str, journal: Journal) -> str:
             _write(path, told)
     except (OSError, StandfastError):
         return ""
-    return _words(before, told, known.lost)
+    return _words(before, told, (*known.lost, *known.before))
 
 
 def missing(state_home: str, folder: str) -> str:
@@ -115,10 +95,10 @@ def _write(path: str, data: bytes) -> None:
     disk.create(path, data)  # no draft; not synced as a name: nothing rests on it
 
 
-def _words(before: bytes, told: bytes, lost: tuple[str, ...]) -> str:
+def _words(before: bytes, told: bytes, known: tuple[str, ...]) -> str:
     was, now = before.split(b"\n"), told.split(b"\n")
     name = was[0].removeprefix(b"journal ").decode("ascii", "replace")
-    if not before or was[0] == now[0] or name in lost:
+    if not before or was[0] == now[0] or name in known:
         return ""
     if was[1:2] == now[1:2]:
         return (

@@ -11,6 +11,7 @@ from standfast import clock
 from standfast.authorship import REPOSITORY
 from standfast.errors.base import JournalDamaged
 from standfast.journal import database
+from standfast.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,4 +168,9 @@ def last_seq(journal: Journal) -> int:
 def cell(journal: Journal, key: str) -> tuple[dict[str, object], int] | None:
     """A cell's value and the sequence it was set at, for `Writing.set(expect=…)`."""
     rows = list(_rows(journal, "SELECT value, seq FROM cells WHERE key = ?", [key]))
-    return (json.loads(str(rows[0][0])), int(str(rows[0][1]))) if rows else None
+    if not rows:
+        return None
+    value = json.loads(str(rows[0][0]))
+    if not isinstance(value, dict):  # no event of ours sets it so
+        raise JournalDamaged(f"the cell `{printable(key)}` holds no object", file=journal.path)
+    return value, int(str(rows[0][1]))

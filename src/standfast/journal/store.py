@@ -24,7 +24,7 @@ from standfast.errors.base import (
 )
 from standfast.journal import database, journal_file
 from standfast.journal.author import USER, Author, check
-from standfast.journal.chain import Heads
+from standfast.journal.chain import LAST, Heads
 from standfast.journal.payload import encode
 from standfast.journal.tables import folds
 from standfast.journal.writer_queue import Turnstile
@@ -70,6 +70,8 @@ class Journal:
         self._is_at_home = False
         self._is_shadowed = False  # read as a stranger's: nothing may be written through that
         self._identity: Identity | None = None
+        self._reached: tuple[int, bytes] | None = None  # the last that this process committed
+        self._inserted: tuple[int, bytes] | None = None
         self._names: set[tuple[str | None, ...]] = set()  # those that were checked before
 
     @property
@@ -98,10 +100,11 @@ class Journal:
                 found.close()
                 found = self.enter()
                 self.leave()
+            self._refuse_older(found)
             self._connection, self._file = found, file
             self._define(found)
             self._know(said)
-            if self.state_home and not journal_file.is_at_home(self.folder, said):
+            if self.state_home and not journal_file.is_ours(self.folder, said, self.state_home):
                 self._shadow(found)
         return self._connection
 
@@ -114,6 +117,12 @@ class Journal:
         except apsw.Error as error:
             self.abandon()
             raise database.translate(error, self.path) from error
+
+    @property
+    def is_anothers(self) -> bool:
+        """Whether others wrote it as it stands, and this user has not taken it over yet."""
+        self.query("SELECT 1")  # whose it is was looked at when it was opened
+        return self._is_shadowed
 
     def as_it_stands(self) -> apsw.Connection:
         """The database for whoever checks it, whosever it is."""
@@ -230,11 +239,12 @@ class Journal:
             raise self._taken_away()
         if self._connection is None:
             self._connection = journal_file.open_or_create(self.path, checkpoint=self._checkpoint)
+            self._refuse_older(self._connection)
             self._define(self._connection)
             self._file = disk.identity(self.path)
         journal_file.prepare_spool(self.folder)
         found = self._id()
-        if not journal_file.is_at_home(self.folder, found):
+        if not journal_file.is_ours(self.folder, found, self.state_home):
             from standfast.journal import id_file  # once in a journal's life, and when it moves
 
             id_file.settle(self, self._connection)
@@ -243,6 +253,16 @@ class Journal:
         self._know(found)
         self._is_at_home = True
         return self._connection
+
+    def _refuse_older(self, connection: apsw.Connection) -> None:
+        """An older copy of it in its place lacks what this process was told is kept."""
+        if self._reached is None:
+            return
+        seq, link = self._reached
+        rows = connection.execute("SELECT hash FROM events WHERE seq = ?", (seq,)).fetchall()
+        last = connection.execute(LAST).fetchone()
+        if rows != [(link,)] and (rows or last is None or last[0] < seq):  # else it was dropped
+            raise self._taken_away()
 
     def _id(self) -> bytes:
         """The id file; going on in another journal would do everything twice."""
@@ -276,6 +296,7 @@ class Journal:
 
     def leave(self) -> None:
         """Let the next writer in."""
+        self._reached, self._inserted = self._inserted or self._reached, None
         if self._turnstile is not None:
             self._left = clock.monotonic_ns()
             self._turnstile.leave()
@@ -303,6 +324,7 @@ class Journal:
         if fold is not None:
             fold(connection, row)
         self._unmirrored += 1
+        self._inserted = (row[0], row[10])
         return row[0]
 
     def _check(self, kind: str, author: Author) -> None:
@@ -316,6 +338,7 @@ class Journal:
     def forget(self) -> None:
         """Remember nothing of where the chains end: a transaction was undone."""
         self._heads.forget()
+        self._inserted = None
 
     def abandon(self) -> None:
         """Throw the connection away; the next use opens and reads anew."""

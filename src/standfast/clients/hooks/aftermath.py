@@ -6,6 +6,7 @@ import os
 
 from standfast import xdg
 from standfast.clients.hooks.hook_call import DOCUMENT
+from standfast.journal import own_journals
 from standfast.journal.fallback import lost_calls, spool
 
 TYPE_CHECKING = False
@@ -31,6 +32,7 @@ def tidy(call: Call, journal: Journal) -> None:
         document_upkeep.tidy(call, journal)
     if call.wakes:
         journal.mirror()
+        own_journals.advance(journal.state_home, journal)
         journal.checkpoint()
 
 

@@ -38,7 +38,7 @@ MODULES = (
     *("errors.base", "redaction.redactor"),
     *("journal.author", "journal.chain", "journal.damage", "journal.database"),
     *("journal.journal_file", "journal.locks", "journal.payload", "journal.place"),
-    *("journal.session_process", "journal.store", "journal.transaction"),
+    *("journal.own_journals", "journal.session_process", "journal.store", "journal.transaction"),
     "journal.writer_queue",
     *("journal.fallback.lost_calls", "journal.fallback.spool"),
     *("journal.tables.folds", "journal.tables.schema", "journal.tables.session_folds"),

@@ -4,8 +4,9 @@ A file of 64 slots of 16 KiB, allocated when the journal is made, so that a full
 has room for it. A slot is a header of 16 bytes (magic, length, CRC-32, all big-endian) and
 ten lines: stray id, time in microseconds, boot id, nanoseconds since that boot, run, session,
 actor, subdirectory, kind, payload. The header is written last and cleared first, so a slot is
-whole or empty; whatever else begins one is damage. The first slot counts, twice and each time with
-a CRC-32, what found no room: a gap that the journal will tell of.
+whole or empty; whatever else begins one is damage. With the boot id stands a mark of this very
+folder: a spool that came along with a directory has another. The first slot counts, twice and each
+time with a CRC-32, what found no room: a gap that the journal will tell of.
 Hook path: nothing heavy is imported.
 """
 
@@ -15,6 +16,7 @@ import os
 
 from standfast import clock, disk
 from standfast.errors.base import JournalBusy
+from standfast.journal import journal_file
 from standfast.journal.author import USER, Author, check
 from standfast.journal.locks import try_lock
 from standfast.journal.payload import encode
@@ -38,7 +40,7 @@ _LONGEST_WAIT_US = 300 * clock.MICROSECONDS
 class Stray:
     """A fact that waits to be merged."""
 
-    __slots__ = ("at", "author", "boot", "id", "kind", "payload", "since_boot")
+    __slots__ = ("at", "author", "boot", "id", "is_foreign", "kind", "payload", "since_boot")
 
     def __init__(
         self,
@@ -50,8 +52,10 @@ class Stray:
         at: int,
         boot: str,
         since_boot: int,
+        is_foreign: bool = False,
     ) -> None:
         self.id = stray_id
+        self.is_foreign = is_foreign  # nobody knows who wrote it, nor where
         self.kind = kind
         self.payload = payload
         self.author = author
@@ -92,7 +96,7 @@ def keep(
     fields = (
         stray,
         str(at),
-        boot_id(),
+        f"{boot_id()} {journal_file.mark_of(folder)}",
         str(clock.monotonic_ns() - waited * 1000),
         author.run or "",
         author.session or "",
@@ -143,10 +147,11 @@ def strays(folder: str) -> Iterator[tuple[int, Stray | str]]:
         fd = _open(folder, os.O_RDONLY)
     except FileNotFoundError:
         return
+    mark = journal_file.mark_of(folder)
     try:  # no lock: a slot is whole or empty at every instant, and its CRC says so
         for slot in range(1, SLOTS):
             if _is_taken(fd, slot):
-                yield slot, _read(fd, slot)
+                yield slot, _read(fd, slot, mark)
         if _is_short(fd):
             yield CUT_OFF, f"the spool was cut off at byte {os.fstat(fd).st_size:,}"
     finally:
@@ -262,7 +267,7 @@ def _is_time(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 18  # noqa: PLR2004  # fits 64 bits
 
 
-def _read(fd: int, slot: int) -> Stray | str:
+def _read(fd: int, slot: int, mark: str = "") -> Stray | str:
     header = os.pread(fd, 16, slot * SLOT_BYTES)
     length = int.from_bytes(header[8:12], "big")
     body = os.pread(fd, min(length, BODY_LIMIT), slot * SLOT_BYTES + 16)
@@ -272,5 +277,7 @@ def _read(fd: int, slot: int) -> Stray | str:
     if len(fields) != 10 or not (_is_time(fields[1]) and _is_time(fields[3])):  # noqa: PLR2004  # as above
         return header.hex()
     stray_id, at, boot, since_boot, run, session, actor, subdir, kind, payload = fields
+    boot, _, kept_at = boot.partition(" ")
     author = Author(actor, run=run or None, session=session or None, subdir=subdir)
-    return Stray(stray_id, kind, payload, author, at=int(at), boot=boot, since_boot=int(since_boot))
+    return Stray(stray_id, kind, payload, author, at=int(at), boot=boot, since_boot=int(since_boot),
+                 is_foreign=not mark or kept_at != mark)  # fmt: skip

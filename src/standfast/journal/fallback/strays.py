@@ -17,7 +17,7 @@ import apsw
 from standfast import disk
 from standfast.errors.base import BadName, NothingFound, StandfastError
 from standfast.journal import chain, questions
-from standfast.journal.author import STANDFAST
+from standfast.journal.author import STANDFAST, USER
 from standfast.journal.fallback import inbox, spool
 from standfast.journal.tables import decision_records
 from standfast.redaction.redactor import redact
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 _UNFIT = (apsw.ConstraintError, apsw.SQLError, apsw.MismatchError)  # the stray's fault, not ours
 _GAPS = "spool:gaps"
+# What hooks tell, and no more: a spool holds whatever somebody put there.
+_FAMILIES = frozenset({"agent", "commit", "compaction", "session", "tasks", "tool", "turn"})
+_KINDS = frozenset({"output.checked", "output.held", "output.launched", "prompt"})
+_OF_PERSONS = frozenset({"session.forgotten"})
 _Where = TypeVar("_Where")  # a slot, or a file
 
 
@@ -67,7 +71,12 @@ def _told(journal: Journal) -> int:
         found = questions.cell(journal, _GAPS)
     except NothingFound:
         return 0
-    return int(str(found[0]["told"])) if found else 0
+    return _number(found[0].get("told")) if found else 0
+
+
+def _number(told: object) -> int:
+    """A count of ours; whatever else stands there counted nothing."""
+    return told if isinstance(told, int) and told >= 0 else 0
 
 
 def _in_order(
@@ -112,7 +121,7 @@ def merge(
 def _tell_gaps(tx: Writing, counted: int) -> None:
     """What is new of the spool's count; asked inside, because others merge at the same time."""
     rows = tx.execute("SELECT value ->> 'told' FROM cells WHERE key = ?", (_GAPS,))
-    new = counted - (int(str(rows[0][0])) if rows else 0)
+    new = counted - (_number(rows[0][0]) if rows else 0)
     if new > 0:
         tx.append("gap", {"facts": new, "why": "journal and spool had no room"}, STANDFAST)
         tx.set(_GAPS, {"told": counted})
@@ -141,7 +150,19 @@ def _take_spooled(tx: Writing, slot: int, stray: Stray | str) -> bool:
         return True
     if isinstance(stray, str):
         return _refuse_once(tx, f"slot {slot} {stray}", f"spool slot {slot}", "it does not check")
-    return _once(tx, stray, spool.origin(stray))
+    if (why := _unfit(stray)) is None:
+        return _once(tx, stray, spool.origin(stray))
+    return _refuse_once(tx, stray.id, spool.origin(stray), f"{why}: {redact(stray.payload)}")
+
+
+def _unfit(stray: Stray) -> str | None:
+    """Why a slot is not believed. One that came along with its directory speaks for no person."""
+    is_family = stray.kind.partition(".")[0] in _FAMILIES and stray.kind not in _OF_PERSONS
+    if not is_family and stray.kind not in _KINDS:
+        return f"no hook tells of {stray.kind}"
+    if stray.is_foreign and not (is_family and stray.author.actor != USER.actor):
+        return f"it was not kept in this folder, and tells of {stray.kind}"
+    return None
 
 
 def _take_posted(tx: Writing, path: str, stray: Stray | str) -> bool:

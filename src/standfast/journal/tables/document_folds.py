@@ -147,10 +147,15 @@ def _changed(before: Document, payload: Mapping[str, Any], event: Row) -> Docume
     return after._replace(foreign=kept | {*payload.get("foreign", ())})
 
 
-def arrived(connection: apsw.Connection) -> None:
-    """Every field of every document is the repository's: they came along with it."""
+def arrived(connection: apsw.Connection, event: Row) -> None:
+    """Every field of every document is the repository's: they came along with it.
+
+    Not of those that are as this user left them.
+    """
     rows = connection.execute(
         "SELECT key, value, at, seq FROM cells WHERE key >= 'resumption:' AND key < 'resumption;'"
+        " AND key NOT IN (SELECT value FROM json_each(?, '$.kept') WHERE type = 'text')",
+        (event[9],),
     ).fetchall()
     for key, value, at, seq in rows:
         document = read(key, value, at, seq)  # type: ignore[arg-type]  # as the table's types are

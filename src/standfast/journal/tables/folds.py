@@ -67,13 +67,20 @@ def decision_confirmed(connection: apsw.Connection, event: Row) -> None:
     )
 
 
-def journal_arrived(connection: apsw.Connection, _event: Row) -> None:
-    """It was written elsewhere, by whomever: what it says is the repository's until confirmed."""
-    connection.execute("UPDATE decisions SET actor = 'repository'")
+def journal_arrived(connection: apsw.Connection, event: Row) -> None:
+    """It was written elsewhere, by whomever: what it says is the repository's until confirmed.
+
+    All but the words that this user's own events, as they left them, are known to say.
+    """
+    connection.execute(
+        "UPDATE decisions SET actor = ifnull((SELECT value FROM json_each(?1, '$.bound')"
+        " WHERE key = decisions.id AND type = 'text'), 'repository')",
+        (event[9],),
+    )
     if connection.execute(ANY_DOCUMENT).fetchone():
         from standfast.journal.tables import document_folds
 
-        document_folds.arrived(connection)
+        document_folds.arrived(connection, event)
 
 
 def _remember_wording(connection: apsw.Connection, payload: str) -> None:
@@ -112,6 +119,8 @@ def _ends(cell: str, fold: Fold) -> Fold:
     return both
 
 
+# Whoever reads a cell counts on an object in it.
+_SET = "iif(json_type(?1, '$.value') = 'object', ?1 ->> 'key', NULL)"
 _BY_PATH = "?2 || ':' || (?1 ->> 'path')"  # what was told of a file that an agent is to write
 _BY_KEY = "?2 || ':' || (?1 ->> 'key')"  # what was told of an effect
 _LANE = "(?1 ->> 'run_id') || '/' || (?1 ->> 'phase') || '/' || (?1 ->> 'lane')"
@@ -196,7 +205,7 @@ FOLDS: Mapping[str, Fold] = {
     "decision.noted": decision_noted,
     "decision.amended": decision_amended,
     "decision.confirmed": decision_confirmed,
-    "cell.set": _cell("?1 ->> 'key'", "?1 -> 'value'"),
+    "cell.set": _cell(_SET, "?1 -> 'value'"),
     "lease.taken": lease_taken,
     "output.launched": output_counted,
     "output.granted": output_counted,
