@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 LEAVE_S = 4.0
 STATUS = 130
+_FEW_FILES = 32
 _LEFT = (
     b"left at once: something did not end in time; what runs is being ended,"
     b" `standfast ps` shows what is left\n"
@@ -40,6 +41,8 @@ def heed() -> None:
     ]
     for number in asked:
         signal.signal(number, _end)
+    if os.sysconf("SC_OPEN_MAX") < _FEW_FILES:
+        return  # there is none to spare
     with suppress(OSError, RuntimeError):  # no room for it: a command is not refused for that
         heard, bell = os.pipe()
         os.set_blocking(bell, False)
