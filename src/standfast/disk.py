@@ -301,7 +301,8 @@ def disk_error(error: OSError, path: str, act: str = "") -> DiskFailed | UnsafeP
     if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO}:
         return UnsafePath(f"not a regular file: {reason}", file=path)
     words = f"cannot {act}" if act else "the system refused"
-    return DiskFailed(f"{words}: {reason}", file=path, remedy=_REMEDIES.get(error.errno or 0))
+    remedy = _REMEDIES.get(error.errno or 0)
+    return DiskFailed(f"{words}: {reason}", file=path or None, remedy=remedy)
 
 
 # Opening what others wrote.

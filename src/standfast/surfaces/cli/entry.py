@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     except StandfastError as error:
         return _say(error, arguments)
     except OSError as error:
-        return _say(disk.disk_error(error, str(error.filename or "the output")), arguments)
+        return _say(disk.disk_error(error, str(error.filename or "")), arguments)
     except Exception as error:  # noqa: BLE001  # the one place: a bug is told, not thrown at people
         return _say(Exhausted.of(error) or _bug(error), arguments)
 
