@@ -214,6 +214,7 @@ def _work(context: Context, spec: Spec) -> Work:
         context,
         lambda _, words: _tell(context, words),
         lambda: context.heal(checkpoints=True),
+        run_id=spec.run_id,
     )
     return made(context.journal, spec)
 

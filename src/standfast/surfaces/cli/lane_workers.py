@@ -41,15 +41,17 @@ def worker(
     tell: Callable[[Spec, str], None],
     render: Callable[[], None] = lambda: None,
     push_to: Sequence[str] = (),
+    run_id: str = "",
 ) -> Callable[[Journal, Spec], Work]:
-    """For any lane, in whatever thread: it has a journal of its own."""
+    """For any lane, in whatever thread: it has a journal of its own; *run_id* if it is known."""
     face = faces.checkpoints_face(context.journal, context.place, context.config.checkpoints_file)
     spare = [face.relative, context.config.orchestration_file, context.config.status_file]
     folder = os.path.dirname(faces.CHECKPOINTS_FILE)
     git = Git(directory=Path(context.place.main_root), is_tied=True)
     seen: set[str] = set()
     # Now already: whoever is stopped in the middle of this has not been able to write it.
-    _hide(git, face.root, (face.relative,), seen)
+    logs = [os.path.join(folder, f"{run_id}.jsonl")] if run_id else []
+    _hide(git, face.root, (face.relative, *logs), seen)
     who, environ = author(context), dict(context.environ)
 
     def work(journal: Journal, spec: Spec) -> Work:

@@ -69,7 +69,9 @@ def take_on(
         watch = held.enter_context(Watch(context))
         goings = []
         for run in wanted:
-            worker = lane_workers.worker(context, watch.teller(run), push_to=push_to)
+            worker = lane_workers.worker(
+                context, watch.teller(run), push_to=push_to, run_id=run.run_id
+            )
             around = _around(context, run, watch)
             chosen = (asked or {}).get(run.run_id, ())
             goings.append(Going(context.journal, run, worker, around, chosen, wait_s=wait_s,
