@@ -1,5 +1,6 @@
 """Files with a resumption section, as people keep them, for tests from outside."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ def old() -> dict[str, Any]:
 
 def journalled(repo: Path, value: dict[str, Any] | None = None) -> Journal:
     """A document of the journal, as if it had been recorded then."""
-    journal = Journal(str(repo / ".git" / "standfast"))
+    folder = str(repo / ".git" / "standfast")
+    journal = Journal(folder, state_home=os.environ["XDG_STATE_HOME"])
     with journal.writing() as tx:
         recorded.begin(tx, FILE, str(repo), Resumption(value or old()), USER)
     return journal

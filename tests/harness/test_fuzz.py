@@ -33,6 +33,7 @@ NOT_PARSERS: Mapping[str, tuple[str, ...]] = {
         "effects/ancestry.py:_of_launch",
         "effects/missing_folders.py:_nameless",
         "effects/missing_folders.py:_robbed",
+        "effects/raw_words.py:_over",
         "effects/rules.py:run_of",
         "journal/agents_at_work.py:_is_of_this_boot",
         "journal/journal_file.py:is_ours",

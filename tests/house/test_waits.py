@@ -226,9 +226,10 @@ def test_command_that_waits_for_a_lock_ends_when_it_is_asked_to(
 
 # A query that never ends, in C, where Python's handlers of signals are not called.
 NEVER_BACK = """
-import functools, os
+import functools, os, signal
 import apsw
 from standfast.surfaces.cli import interrupts
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run below nohup
 interrupts.heed()
 connection = apsw.Connection(":memory:")
 connection.create_scalar_function("begun", functools.partial(os.write, 1, b"begun\\n"), 0)

@@ -42,7 +42,7 @@ from standfast.errors.base import (
     NotAJournal,
     UnsafePath,
 )
-from standfast.journal import database, id_file, known_places
+from standfast.journal import database, id_file, journal_file
 from standfast.journal.author import Author
 from standfast.journal.fallback import spool
 from standfast.journal.store import Journal
@@ -290,7 +290,9 @@ def copied(original: Path, repo: Path) -> None:
     shutil.copytree(original, repo)
     known = id_file.read(str(repo / ".git" / "standfast"))
     assert known
-    known_places.register(os.environ["XDG_STATE_HOME"], known.name)
+    vouches = Path(journal_file.registered(os.environ["XDG_STATE_HOME"], known.name))
+    vouches.parent.mkdir(parents=True, exist_ok=True)
+    vouches.touch()
 
 
 def all_events(repo: Path) -> Answer:
@@ -512,9 +514,7 @@ def slot(*fields: str) -> bytes:
     return header + body
 
 
-def stray(
-    kind: str = "decision.noted", payload: str = '{"text":"spooled"}', **changes: str
-) -> bytes:
+def stray(kind: str = "tool.done", payload: str = '{"text":"spooled"}', **changes: str) -> bytes:
     whole = {
         "id": "00",
         "at": "1",
@@ -522,7 +522,7 @@ def stray(
         "since": "1",
         "run": "",
         "session": "",
-        "actor": "user",
+        "actor": "agent",
         "subdir": "",
     }
     return slot(*(whole | changes).values(), kind, payload)
@@ -542,7 +542,8 @@ SLOTS: dict[str, bytes] = {
     "JSON nested deeply": stray(payload='{"a":' * 3_000),
     "JSON that is a list": stray(payload="[]"),
     "JSON with NaN": stray(payload='{"text":NaN}'),
-    "no words": stray(payload="{}"),
+    "words of a person": stray(kind="decision.noted", actor="user"),
+    "no words": stray(kind="decision.noted", payload="{}"),
     "a cell without a key": stray(kind="cell.set", payload="{}"),
     "a lease without a token": stray(kind="lease.taken", payload='{"name":"a"}'),
     "an amendment of nothing": stray(kind="decision.amended", payload="{}"),
@@ -562,7 +563,8 @@ def test_spool_slot_is_refused_once_when_it_cannot_be_taken(repo: Path, kind: st
     told = done(call("-C", str(repo), "events", "--kind", "stray.refused"))
     record(repo, "more")
 
-    assert decisions(repo) == ["kept", "spooled", "more"]
+    assert decisions(repo) == ["kept", "more"]
+    assert "spooled" in done(call("-C", str(repo), "events", "--kind", "tool.done", "--json")).out
     assert verified.status == DONE, verified
     assert len(told.out.splitlines()) <= 1
     assert not list(spool.strays(str(folder)))

@@ -10,6 +10,7 @@ import pytest
 
 from conftest import Cli
 from places import TESTS
+from standfast.errors.lanes import PowerFailed
 from standfast.journal import questions
 from standfast.journal.store import Journal
 from standfast.journal.tables import decision_records, schema
@@ -72,10 +73,11 @@ def test_run_that_an_older_version_left_half_done_is_taken_on_without_loss(
     assert (gate.returncode, gate.stdout) == (0, "PERSISTENCE_GATE=PASS\n")
 
     (half_done / ".worktrees/plan/P1/second/two.txt").write_text("two\n", encoding="utf-8")
-    settled = trusted(cli, half_done, "settle", DOUBT, "done")
+    told_first = trusted(cli, half_done, "settle", DOUBT, "done")  # the power failed under it
+    settled = cli("settle", DOUBT, "done", cwd=half_done).returncode
     resumed = trusted(cli, half_done, "resume", "plan")
 
-    assert (settled, resumed) == (0, 0)
+    assert (told_first, settled, resumed) == (PowerFailed.exit_status, 0, 0)
     assert shown(half_done, "main:one.txt") == "one\n"
     assert shown(half_done, "main:two.txt") == "two\n"
     assert "PHASE    1 P1, " in cli("resumption", "show", cwd=half_done).stdout

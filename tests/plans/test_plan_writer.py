@@ -15,7 +15,7 @@ from standfast.plans.model import Gate, Lane, Limits, Phase, Plan, Task
 pytestmark = pytest.mark.req("RUN-01")
 
 TEXTS = st.text(
-    st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40
 ).filter(lambda text: bool(text.strip()))  # fmt: skip
 TIMES = st.none() | st.integers(1, 604_800).map(float) | st.just(1.5)
 RUNNERS = st.sampled_from(["", "claude", "codex", "shell"])

@@ -2,13 +2,16 @@
 
 An answer is printed once the thing stands, so a full disk behind `>` says nothing of the thing
 itself. The first failure is kept, the rest is swallowed, and whoever called is told at the end. A
-reader that went away is no failure: it has seen enough.
+reader or a terminal that went away is no failure: nobody is there to be told.
 """
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import select
+import stat
 import sys
 
 from standfast.errors.base import AnswerLost, DiskFailed
@@ -24,11 +27,12 @@ class _Forgiving(io.FileIO):
     """A descriptor that takes everything."""
 
     lost: OSError | None = None
+    is_gone = False  # the terminal behind it
 
     def write(self, data: ReadableBuffer) -> int:
         """As many bytes as there is room for; all of them once it has failed."""
         size = memoryview(data).nbytes
-        while self.lost is None:
+        while self.lost is None and not self.is_gone:
             try:
                 if (taken := super().write(data)) is not None:
                     return taken
@@ -36,7 +40,10 @@ class _Forgiving(io.FileIO):
             except BrokenPipeError:
                 raise
             except OSError as error:
-                self.lost = error
+                self.is_gone = error.errno == errno.EIO and stat.S_ISCHR(
+                    os.fstat(self.fileno()).st_mode
+                )
+                self.lost = None if self.is_gone else error
         return size
 
 
