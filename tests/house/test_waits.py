@@ -246,7 +246,10 @@ def test_command_that_does_not_come_back_from_c_ends_when_it_is_asked_to(number:
     assert begun.stdout
     assert begun.stdout.readline() == b"begun\n"
     begun.send_signal(number)
-    _, said = begun.communicate(timeout=60)
+    try:
+        _, said = begun.communicate(timeout=60)
+    finally:
+        begun.kill()
     assert begun.returncode == 130, said
     assert said.startswith(b"left at once")
 
