@@ -127,9 +127,9 @@ def _emptied(text: str, node: Node) -> str:
     item = node.items[0]
     if node.last.has_comment:  # somebody wrote behind it: their lines stay as they are
         return text[: item.start] + text[_behind(item) :]
-    space = _space_before(text, node)
-    if space is None:
-        space = str(_line(text, node.start)) if item.before.line_comment else ""
+    space = _space_before(text, node) or ""
+    if item.before.line_comment and space.lstrip(" \t")[:1] not in ("\r", "\n"):
+        space = str(_line(text, node.start))  # or the comment would swallow the end
     return text[: item.before.end] + space + text[node.end - 1 :]
 
 

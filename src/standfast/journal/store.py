@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import os
+from _weakref import ref  # `weakref` loads more than a hook can afford
 
 import apsw
 
@@ -278,11 +279,16 @@ class Journal:
 
     def _define(self, connection: apsw.Connection) -> None:
         """`here(path)`: what was recorded before a move is never told, nor looked at, as it was."""
-        connection.create_scalar_function("here", self._here, 1)
+        mine = ref(self)  # else the two would keep each other, and their files open, for ever
 
-    def _here(self, *paths: apsw.SQLiteValue) -> apsw.SQLiteValue:
+        def here(*paths: apsw.SQLiteValue) -> apsw.SQLiteValue:
+            journal = mine()
+            return paths[0] if journal is None else journal._here(paths[0])  # noqa: SLF001  # ours
+
+        connection.create_scalar_function("here", here, 1)
+
+    def _here(self, path: apsw.SQLiteValue) -> apsw.SQLiteValue:
         """A recorded path as it is now; where nothing ever moved nothing is loaded for it."""
-        (path,) = paths
         is_moved = b"\nwas " in self._said or not journal_file.is_at_home(self.folder, self._said)
         if not (is_moved and isinstance(path, str)):
             return path

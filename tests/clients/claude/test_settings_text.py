@@ -216,6 +216,14 @@ def test_a_comment_behind_the_last_value_stays_with_it() -> None:
     assert installed.startswith('{\n  "model": "opus", // fast\n  "hooks": {\n')
 
 
+def test_a_comment_swallows_no_brace_after_its_line_was_moved() -> None:
+    installed = install('\n{"hooks": {// said\n}}')
+
+    left = uninstall(installed.replace("{", '{"added": {\n  },', 1))
+
+    assert meaning(left) == {"added": {}, "hooks": {}}
+
+
 def test_our_group_comes_after_theirs_and_they_are_counted() -> None:
     text = '{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command"}, 1]}, 2]}}'
 
