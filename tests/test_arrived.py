@@ -54,6 +54,7 @@ def told(cli: Cli, repo: Path, env: dict[str, str]) -> list[tuple[str, str]]:
     return [(each["text"], each["by"]) for each in status["decisions"]]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("is_same_path", [True, False], ids=["at its path", "elsewhere"])
 @pytest.mark.parametrize("lacks", ["", "-id"], ids=["with its id", "without"])
 def test_words_of_a_delivered_journal_are_the_repositorys(

@@ -235,6 +235,7 @@ WAYS = {
 }
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_what_somebody_elses_branch_brings_is_the_repositorys(
     cli: Cli, origin: Path, clone: Path, way: Any

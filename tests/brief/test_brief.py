@@ -878,6 +878,7 @@ def test_brief_works_from_the_files_where_no_session_was_recorded(
         assert not (there / ".git/standfast/journal.db").exists()
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("RES-25")
 @pytest.mark.parametrize("status", ["COMPLETE", "completed", "FAILED", "cancelled"])
 @pytest.mark.parametrize("kind", ["clone", "worktree", "pull"])

@@ -193,6 +193,7 @@ def test_module_that_changed_is_taken_from_its_file(package: Path, repo: Path) -
     assert recorded(repo) == ["tool.begun"]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("PLAT-01")
 @pytest.mark.parametrize(
     "harm", ["gone", "empty", "of another Python", "of other homes", "cut", "a folder"]

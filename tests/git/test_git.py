@@ -112,6 +112,7 @@ def refusals(calls: dict[str, Callable[[], object]]) -> dict[str, StandfastError
     return refused
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.name)
 @pytest.mark.req("SEC-01")
 def test_the_trap_is_live_for_plain_git(scene: Scene, trap: Trap) -> None:

@@ -64,6 +64,7 @@ def lane_calls(git: Git, scene: Scene) -> dict[str, Callable[[], object]]:
     }
 
 
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("trap", LANE_TRAPS, ids=lambda trap: trap.name)
 @pytest.mark.req("SEC-01")
 def test_the_trap_is_live_for_plain_git(scene: Scene, trap: Trap) -> None:

@@ -205,6 +205,7 @@ def begin(repo: Repo) -> Path:
     return own
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("REL-01")
 @pytest.mark.parametrize("lost", [*((name,) for name in SMALL), SMALL, ("index",), ()], ids=str)
 @pytest.mark.parametrize("is_linked", [True, False])

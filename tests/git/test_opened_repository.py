@@ -146,6 +146,7 @@ def gitfile_and_beside(top: Path, there: Path) -> None:
 LAYOUTS = [*WAYS, nothing, itself, beside, both, dead_gitfile, plain_file, gitfile_and_beside]
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 @pytest.mark.parametrize("end", ["", "/", ".git", "/.git"])
 def test_git_opens_the_same(

@@ -242,6 +242,7 @@ def test_no_setting_of_the_repository_is_seen_by_the_git_that_pushes(
 # The user's own settings hold, wherever they keep them.
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.parametrize(
     "where",
     [

@@ -31,6 +31,7 @@ def put_back(repo: Repo) -> list[str]:
     return sorted(found)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("REL-10")
 @pytest.mark.parametrize("torn", [b"", bytes(3), bytes(len(LONG)), LONG[:4096], LONG[:12288],
                                   LONG[:4096] + bytes(len(LONG) - 4096),  # not yet written there

@@ -150,6 +150,7 @@ def test_session_is_refused_when_the_environment_gives_a_hostile_one(
     assert decisions(repo) == ["kept"]
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-01")
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_decision_is_one_safe_line_whatever_its_words(repo: Path, text: str) -> None:

@@ -35,6 +35,7 @@ def call(where: Path, path: str, *words: str, **more: str) -> subprocess.Complet
     )
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-03")
 @pytest.mark.parametrize("path", [".", "", "{}", "lib:./:/nowhere"])
 @pytest.mark.parametrize("command", [("status",), ("note", "words"), ("doctor",), ("ps", "--json")])

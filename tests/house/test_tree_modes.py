@@ -24,6 +24,7 @@ def run(repo: Path, umask: str, *words: str) -> None:
                    capture_output=True)  # fmt: skip
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("REL-08")
 @pytest.mark.parametrize("file", CALLS)
 @pytest.mark.parametrize(

@@ -167,6 +167,7 @@ IMPOSTORS: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-01")
 @pytest.mark.parametrize("kind", IMPOSTORS)
 def test_file_at_the_journals_place_is_left_alone_when_it_is_something_else(
@@ -551,6 +552,7 @@ SLOTS: dict[str, bytes] = {
 }
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-01", "SEC-02")
 @pytest.mark.parametrize("kind", SLOTS)
 def test_spool_slot_is_refused_once_when_it_cannot_be_taken(repo: Path, kind: str) -> None:

@@ -208,6 +208,7 @@ def test_phase_that_waits_for_another_is_run_by_itself(world: Night) -> None:
     assert world.call("resume").returncode == 0
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("more", [[], ["--phase", "P2"], ["--phase", "P1", "--base", "other"]])
 def test_call_that_asks_for_more_than_was_begun_does_not_say_done(
     world: Night, more: list[str]

@@ -116,6 +116,7 @@ def test_lane_whose_pull_request_failed_is_shown_as_such(world: Night) -> None:
     assert "NEEDS" in world.call("status").stdout
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("merge", "words"), [("none", "left on its branch"), ("ff", "merged"), ("pr", "is open")]
 )

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from standfast import disk
 from standfast.errors.base import StandfastError
-from standfast.journal import own_journals
 from standfast.journal.chain import sha256
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ def remember(state_home: str, journal: Journal) -> str:
     known = id_file.read(journal.folder)  # what it says, and not what it will: a copy gets another
     if known is None or not known.name or known.home != home:
         return ""
-    own_journals.advance(state_home, journal)
     path = _note_of(state_home, home)
     try:
         told = _told(known.name, home)

@@ -277,6 +277,7 @@ HEADS = (
 )
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.req("SEC-02")
 @pytest.mark.parametrize("head", HEADS)
 def test_long_line_takes_no_longer_than_its_length(head: str) -> None:

@@ -253,6 +253,7 @@ def test_keys_are_known_by_their_values_and_no_value_is_kept() -> None:
     assert steering_settings.changed({"a": "1", "b": "2"}, {"b": "3", "c": "4"}) == ["a", "b", "c"]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("RUN-04")
 @pytest.mark.parametrize("how", ["pull -q --rebase . main", "rebase -q main", "merge -q main"])
 def test_agent_that_brings_itself_up_to_date_has_not_merged_itself(lane: Lane, how: str) -> None:

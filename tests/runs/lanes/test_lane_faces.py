@@ -83,6 +83,7 @@ def test_commit_of_nothing_else_is_dropped(lane: Lane) -> None:
     assert lane.git("rev-parse", "main") == head
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("RES-08")
 @pytest.mark.parametrize("stage", [":", f"git add {FILE}", f"git rm -q --cached {FILE}"])
 def test_edit_that_is_not_committed_is_not_tested(lane: Lane, stage: str) -> None:

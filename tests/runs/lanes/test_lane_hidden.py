@@ -20,6 +20,7 @@ def lane(world: Path, tmp_path: Path) -> Lane:
     return build(tmp_path)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("RUN-04")
 @pytest.mark.parametrize(
     "agent",

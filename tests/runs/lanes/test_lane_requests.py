@@ -123,6 +123,7 @@ def test_request_that_was_made_although_its_command_failed_is_found(
     assert len(requests(tmp_path)) == 1
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.req("EFF-02", "CKP-11")
 @pytest.mark.parametrize("state", ["OPEN", "CLOSED", "MERGED"])
 def test_command_whose_end_nobody_saw_is_settled_by_asking_whether_the_request_is_there(

@@ -78,6 +78,7 @@ def test_settings_are_those_of_before_the_run_also_for_a_lane_that_begins_later(
     assert "merge.default" in done.stdout
 
 
+@pytest.mark.sweep(5)
 @pytest.mark.req("RUN-04")
 @pytest.mark.parametrize(
     "agent",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -216,6 +217,15 @@ class Context:
             words = known_places.missing(home, self.place.folder)
         if words:
             warn(words)
+
+    def remember_how_far(self) -> None:
+        """However a command ended: what it recorded is this user's, wherever it goes from here."""
+        if "journal" not in self.__dict__ or not self.place.in_git:
+            return
+        from standfast.journal import own_journals
+
+        with suppress(OSError, StandfastError):  # whoever needed the journal was told
+            own_journals.advance(xdg.state_home(self.environ), self.journal)
 
     def take(self, file: str | None = None) -> None:
         """Before a document is written: what stands in its file already is taken in first."""

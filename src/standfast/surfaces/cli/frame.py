@@ -124,6 +124,7 @@ def run(arguments: Sequence[str]) -> int:
         context.remember_place()
         upgrade.see_to(context.environ)
     finally:
+        context.remember_how_far()
         context.close()
     return status
 
