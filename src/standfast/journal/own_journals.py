@@ -78,10 +78,13 @@ def _add(state_home: str, name: str, connection: apsw.Connection) -> None:
     lines = _lines(state_home, name)
     if lines and lines[-1].partition(" ")[0] == str(last):
         return
-    # Not synced: behind after a power cut, it is ahead again with the next command.
     path, line = journal_file.registered(state_home, name), f"{last} {_digest(connection, last)}\n"
+    if not os.path.lexists(path):  # durable: after a power cut the journal would be a stranger's
+        disk.replace(path, line.encode())
+        return
     if len(lines) >= _MOST:
         disk.replace(path, "".join(f"{each}\n" for each in lines[-_KEPT:]).encode())
+    # Not synced: behind after a power cut, it is ahead again with the next command.
     fd = disk.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         os.write(fd, line.encode())
