@@ -19,6 +19,7 @@ from harness.faults.world import Snapshot, World, at, write
 from standfast import clock
 from standfast.authorship import REPOSITORY
 from standfast.clients.claude.samples import BEFORE
+from standfast.journal import id_file, journal_file
 from standfast.journal.author import Author
 from standfast.journal.fallback import inbox, spool
 from standfast.journal.store import Journal
@@ -79,7 +80,17 @@ def make(name: str, folder: str) -> World:
     write(os.path.join(world.repo, ".git", "HEAD"), "ref: refs/heads/main\n")
     write(os.path.join(world.home, ".claude", "settings.json"), SETTINGS)
     WORLDS[name](world)
+    _vouch(world)
     return world
+
+
+def _vouch(world: World) -> None:
+    """All of it is the user's, wherever a trial puts a copy."""
+    state = os.path.join(world.home, ".local", "state")
+    if (known := id_file.read(world.folder)) is not None:
+        registered = journal_file.registered(state, known.name)
+        os.makedirs(os.path.dirname(registered), exist_ok=True)
+        write(registered, "")
 
 
 class Shelf:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import zlib
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,7 @@ from harness.faults.look import Seen, litter, look
 from standfast import xdg
 from standfast.errors.base import StandfastError
 from standfast.journal import journal_file
+from standfast.journal.fallback import spool
 from standfast.journal.tables import decision_records
 from standfast.journal.verification import verify
 from standfast.surfaces.cli.command_context import Context
@@ -25,6 +27,7 @@ from standfast.surfaces.cli.screen import Screen
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
+    from typing import BinaryIO
 
     from harness.faults.act import Act
     from harness.faults.power.scripts import Script
@@ -63,7 +66,7 @@ def _give_up(_signal: int, _frame: FrameType | None) -> None:
 
 def by_command(world: World, script: Script) -> list[Finding]:
     """What a user would see: the next command, in a process of its own."""
-    _known_here()
+    _known_here(world)
     if script.is_repair:
         perform.command(world, *script.steps[0].recovery)
     answer = perform.command(world, "status", "--json")
@@ -74,16 +77,36 @@ def by_command(world: World, script: Script) -> list[Finding]:
     return []
 
 
-def _known_here() -> None:
+def _known_here(world: World) -> None:
     """A state lies elsewhere than where the power failed, and nobody moved it: it is the user's."""
     folder = os.path.dirname(journal_file.registered(xdg.state_home(os.environ), "x"))
     if os.path.isdir(folder):
         for name in os.listdir(folder):
             os.truncate(os.path.join(folder, name), 0)
+    path = os.path.join(world.folder, spool.FILE)
+    if os.path.isfile(path):
+        with open(path, "r+b") as file:
+            for slot in range(1, spool.SLOTS):
+                _keep_here(file, slot * spool.SLOT_BYTES, journal_file.mark_of(world.folder))
+
+
+def _keep_here(file: BinaryIO, start: int, mark: str) -> None:
+    """A whole slot has the mark of the folder that it lies in; a half one stays as it is."""
+    file.seek(start)
+    header = file.read(16)
+    body = file.read(int.from_bytes(header[8:12], "big"))
+    if not header.strip(b"\0") or zlib.crc32(body) != int.from_bytes(header[12:16], "big"):
+        return
+    fields = body.split(b"\n")
+    fields[2] = fields[2].partition(b" ")[0] + b" " + mark.encode()
+    body = b"\n".join(fields)
+    size, said = len(body).to_bytes(4, "big"), zlib.crc32(body).to_bytes(4, "big")
+    file.seek(start)
+    file.write(header[:8] + size + said + body)
 
 
 def _recovered(world: World, script: Script, expected: Expected) -> Iterator[Finding]:
-    _known_here()
+    _known_here(world)
     if script.is_repair:
         perform.command(world, *script.steps[0].recovery)
     context = _context()
