@@ -65,9 +65,8 @@ _WHOLE = (
     "repo/.claude/settings.local.json",
     "home/.config/standfast/stateMachines/oosh_expert.states.env",
 )
-_FOLDER = re.compile(rb"^folder \d+ \d+$", re.MULTILINE)  # each trial has another
 _MINUTE = re.compile(rb"^\*\*Updated\*\*: [-0-9]{10}T[0-9]{2}:[0-9]{2}Z$", re.MULTILINE)
-_ID = re.compile(rb"\A(?:(?:journal|home|folder|was|lost|copy) [^\n]+\n)+\Z")
+_ID = re.compile(rb"\A(?:(?:journal|home|folder|was|lost|copy|before) [^\n]+\n)+\Z")
 _SECOND = re.compile(rb'\b(updated_at|timestamp): "[-0-9T:Z]{20}"')
 
 
@@ -83,7 +82,6 @@ def timeless(data: bytes) -> bytes:
     """
     if _ID.match(data):
         return b"an id"
-    data = _FOLDER.sub(b"folder here", data)
     return _SECOND.sub(rb"\1: now", _MINUTE.sub(b"**Updated**: now", data))
 
 
